@@ -12,6 +12,7 @@ const pages = {
   overview: '/',
   servers: '/servers',
   'server-add': '/servers?add=form',
+  catalogue: '/catalog',
   server: '/servers/everything',
   'server-down': '/servers/tickets',
   groups: '/groups',

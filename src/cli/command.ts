@@ -11,6 +11,8 @@ export interface Command {
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** What its arguments besides options are called in its help, such as `"query"`; undefined when it takes none. */
   readonly argument?: string;
+  /** Its words come as they are: the options that it takes depend on more than this table. Help is asked for first. */
+  readonly takesAnyOption?: true;
   run(flags: Flags, given: readonly string[]): Promise<ExitCode>;
 }
 

@@ -24,6 +24,18 @@ export const cliLimits = {
    */
   hubAnswerMs: 30_000,
   answerBytes: 256 * 1024 * 1024,
+  /** A list of tools past this does not come to an end; hubs with a thousand servers have some 10 000. */
+  listedTools: 100_000,
+  /** A call whose connection broke goes on where it was, if the hub is back within some seconds. */
+  reconnectFirstMs: 500,
+  reconnectMostMs: 4_000,
+  reconnectTries: 4,
+  /** At the end of a session: the wait until its last messages are sent, such as that a call is cancelled. */
+  lastWordsMs: 1_000,
+  /** Near names that are shown for one that is not there. */
+  nearNames: 5,
+  /** What `call --json -` reads at most. */
+  argumentBytes: 64 * 1024 * 1024,
   /** The wait for a login in a browser. The page of the hub is valid for as long. */
   browserLoginMs: 15 * 60_000,
   /** An access token that ends within this time is renewed before it is used. */

@@ -4,11 +4,13 @@ import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { explainFailure } from './failure.ts';
+import { call } from './call.ts';
 import { login, logout } from './login.ts';
 import { search } from './search.ts';
 import { serve } from './serve.ts';
+import { tools } from './tools.ts';
 
-const commands: readonly Command[] = [serve, doctor, search, login, logout];
+const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 
@@ -29,6 +31,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const options = { ...command.options, ...common };
     const allowPositionals = command.argument !== undefined;
     const own = args.slice(named === undefined ? 0 : 1);
+    if (command.takesAnyOption) return await runWithWords(command, own);
     ({ values: flags, positionals: given } = parseArgs({ args: own, options, allowPositionals, strict: true }));
   } catch (error) {
     return refuse(
@@ -39,6 +42,16 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   if (flags['help'] === true) return help(named?.name);
   try {
     return await command.run(flags, given);
+  } catch (error) {
+    return explainFailure(error);
+  }
+}
+
+async function runWithWords(command: Command, words: readonly string[]): Promise<ExitCode> {
+  const [first] = words;
+  if (first === '--help' || first === '-h') return print(details(command));
+  try {
+    return await command.run({}, words);
   } catch (error) {
     return explainFailure(error);
   }

@@ -23,6 +23,13 @@ export const httpLimits = {
   pageItemsUsual: 100,
   /** What tools are searched by, in a list of names. */
   queryChars: 200,
+  /**
+   * What a caller hears of a call before its answer: how many messages, how long each may be, and how much of it may
+   * wait for a caller that does not read.
+   */
+  streamedMessages: 2_000,
+  streamedMessageBytes: 64 * 1024,
+  streamedBacklogBytes: 1024 * 1024,
   /** The `x-session-id` of a call. */
   sessionIdChars: 200,
   /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */

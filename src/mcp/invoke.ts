@@ -12,6 +12,16 @@ export interface Invocation extends Pick<
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
   readonly params: string;
+  /**
+   * The caller speaks as a client of 2026-07-28: `params._meta` says what it can be asked, and a result may be
+   * `input_required`.
+   */
+  readonly stateless?: boolean;
+  /**
+   * Gets each message as it is sent and received, as JSON text, the request first; of a result that is too large for a
+   * text, how long it is.
+   */
+  readonly heard?: ((message: string | number, from: 'client' | 'server') => void) | undefined;
   /** Gets the params of each `notifications/progress` as JSON text; without it the server is not asked for any. */
   readonly progressed?: ((params: string) => void) | undefined;
   /** Ends the call when it aborts: the caller has left. */
@@ -29,15 +39,22 @@ export type Invoked =
  * `timeout`, `cancelled`.
  */
 export function invoke(invocation: Invocation, options: DispatchOptions): Promise<Invoked> {
-  const { method, params, signal } = invocation;
+  const { method, params, signal, stateless = false, heard } = invocation;
   return new Promise((resolve, reject) => {
     const reply: Reply = {
       notify: (text) => {
+        heard?.(text, 'server');
         if (memberText(text, 'method') === '"notifications/progress"')
           invocation.progressed?.(memberText(text, 'params') ?? '{}');
       },
-      answer: (text) => resolve(invoked(text)),
-      answerLarge: (head, result, tail) => resolve(invoked(head + result.toString() + tail)),
+      answer: (text) => {
+        heard?.(text, 'server');
+        resolve(invoked(text));
+      },
+      answerLarge: (head, result, tail) => {
+        heard?.(result.bytes, 'server');
+        resolve(invoked(head + result.toString() + tail));
+      },
       answerBytes: (head, body, tail) => resolve(invoked(head + body.toString() + tail)),
       refused: reject,
       gone: undefined,
@@ -45,7 +62,8 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
     signal?.addEventListener('abort', () => reply.gone?.(), { once: true });
     const message = { jsonrpc: '2.0', id: 0, method, params: JSON.parse(params) as unknown };
     const { view, sessionId } = invocation;
-    const how = { stateless: false, session: undefined, sessionId, view, pageSize: 0, reply };
+    heard?.(`{"jsonrpc":"2.0","id":0,"method":"${method}","params":${params}}`, 'client');
+    const how = { stateless, session: undefined, sessionId, view, pageSize: 0, reply };
     dispatch(clientRequest({ message, id: '0', params }, invocation, how), options);
     if (signal?.aborted) reply.gone?.();
   });

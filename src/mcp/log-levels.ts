@@ -177,7 +177,7 @@ function takesLevel({ capabilities, protocolVersion }: Offer['about']): boolean 
 }
 
 /** Severities of `notifications/message`, least first (2025-11-25, Logging; RFC 5424). */
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+export const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /** The level of a `logging/setLevel`. Throws HubError `invalid_input` for what is no level. */
 export function levelAsked(request: ClientRequest): string {

@@ -136,6 +136,41 @@ describe('calls', () => {
     await page.getByText('Page 1 of 1, 2 calls').waitFor();
   });
 
+  test('of a time are chosen in a chart, by keyboard or by dragging, and given up again', async () => {
+    const page = await visit(hub, '/activity');
+    const chart = page.getByRole('slider', { name: 'Calls and errors: choose a time' });
+    const all = page.getByText(/Page 1 of 2, \d+ calls/);
+    await all.waitFor();
+    await chart.press('Home');
+    await page.getByText(/^Succeeded\s*0$/).waitFor();
+    await chart.press('Enter');
+    await page.waitForURL(/from=.*&to=/);
+    await page.getByText('Nothing matches.').waitFor();
+    await page.getByRole('button', { name: /No longer only this time/ }).click();
+    await all.waitFor();
+    const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    await page.mouse.move(x + 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width - 2, y + height / 2);
+    await page.mouse.up();
+    await page.waitForURL(/from=.*&to=/);
+    await all.waitFor();
+    expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('');
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('of a time are what a chart of the overview leads to, which keeps how far back it shows', async () => {
+    const page = await visit(hub, '/');
+    const period = page.getByRole('combobox', { name: 'Time' });
+    await period.selectOption('7d');
+    await page.reload();
+    await page.getByRole('slider', { name: 'Calls and errors: choose a time' }).press('Shift+Home');
+    expect(await period.inputValue()).toBe('7d');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/activity\?from=.*&to=/);
+    await page.getByText(/Page 1 of 2, \d+ calls/).waitFor();
+  });
+
   test('tell everything about themselves, by keyboard too, and can be made again', async () => {
     const page = await visit(hub, '/activity?username=ann&status=success');
     await page.getByRole('button', { name: 'echo' }).focus();

@@ -127,12 +127,11 @@ test('what another client has, pasted: 4', async () => {
 });
 
 test('a server from the registry: 3', async () => {
-  const { page, link, button } = await job(3);
-  await link('Servers');
-  await button('Registry');
-  await page.getByLabel('Search the MCP registry').waitFor();
+  const { page, click, link, button } = await job(3);
+  await link('Catalogue');
+  await click(page.getByLabel('Search, or paste'));
   await type(page, 'tasks');
-  await button('Use io.example/tasks');
+  await button('Add io.example/tasks');
   await page.getByLabel('Name', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: /tasks/, level: 1 }).waitFor();

@@ -35,6 +35,8 @@ const pages = [
   '/',
   '/servers',
   '/servers?add=form',
+  '/catalog',
+  '/catalog?category=files&add=form',
   '/servers/alpha',
   '/servers/alpha?tab=prompts',
   '/servers/alpha?tab=config',

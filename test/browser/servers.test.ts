@@ -1,10 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { atEnd } from '../kit/at-end.ts';
 import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -27,20 +24,6 @@ beforeAll(async () => {
   death = join(temporaryFolder(), 'death');
   const { args, ...own } = mortal.config as { command: string; args: string[] };
   const script = `test -e '${death}' && { echo 'my last words' >&2; exit 3; }; exec "$0" "$@"`;
-  const registry = createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://x');
-    const server = {
-      name: 'io.example/notes',
-      description: `Found by ${searchParams.get('search')}`,
-      remotes: [
-        { type: 'streamable-http', url: 'https://notes.example.com/mcp', headers: [{ name: 'Authorization' }] },
-      ],
-    };
-    response.end(JSON.stringify({ servers: [{ server }], metadata: { count: 1 } }));
-  });
-  await new Promise<void>((listening) => registry.listen(0, '127.0.0.1', listening));
-  atEnd(() => new Promise<void>((closed) => registry.close(() => closed())));
-  const { port } = registry.address() as AddressInfo;
   hub = await testHub({
     mcpServers: {
       alpha: { ...hostileStdio({ tools: ['echo', 'add'], prompts, resources }).config, description: 'The first one' },
@@ -52,7 +35,6 @@ beforeAll(async () => {
         headers: { Authorization: 'Bearer hidden words' },
       },
     },
-    env: { MCP_REGISTRY_URL: `http://127.0.0.1:${port}` },
   });
   await hub.connected(3);
   admin = await login(hub);
@@ -501,26 +483,6 @@ describe('a new server', () => {
     const { env, args } = JSON.parse(await stored(hub)).mcpServers.bundled;
     expect(env).toEqual({ KEY: 'open sesame', LOUD: 'true' });
     expect(args.slice(1)).toEqual(['--mode=slow', '/one', '/two']);
-  });
-
-  test('comes from the registry, through the hub, into the form', async () => {
-    const page = await visit(hub, '/servers?add=registry');
-    await page.getByLabel('Search the MCP registry').fill('notes');
-    await page.getByText('Found by notes').waitFor();
-    await page.getByRole('button', { name: 'Use io.example/notes' }).click();
-    await expect.poll(() => page.getByLabel('URL').inputValue()).toBe('https://notes.example.com/mcp');
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('notes');
-  });
-
-  test('does without the registry when that is away', async () => {
-    const lonely = await testHub({ mcpServers: {}, env: { MCP_REGISTRY_URL: 'http://127.0.0.1:9' } });
-    const page = await visit(lonely, '/servers?add=registry', { expected: /503/ });
-    await page.getByText('The registry cannot be reached').waitFor();
-    await page.route('**/api/registry/servers*', (route) =>
-      route.fulfill({ json: { success: true, data: { servers: [] } } }),
-    );
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('No server in the registry matches.').waitFor();
   });
 });
 

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { httpLimits } from '../../src/http/limits.ts';
-import { api, keyToken, login, userToken } from '../kit/api.ts';
+import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
+import { askingHttp, askingStdio, filled, type Told } from '../kit/asking.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
 import { legacySession, session } from '../kit/sessions.ts';
 import { several } from '../kit/several.ts';
@@ -458,28 +460,111 @@ describe('prompts and resources', () => {
   });
 });
 
-describe('progress', () => {
-  const streamed = async (
-    hub: TestHub,
-    token: string,
-    body: unknown,
-    accept = 'text/event-stream, application/json',
-  ) => {
-    const response = await fetch(`${hub.url}/api/tools/call/alpha`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: accept },
-      body: JSON.stringify(body),
-    });
-    const text = await response.text();
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    const frames = isStream
-      ? text
-          .split('\n\n')
-          .filter(Boolean)
-          .map((frame) => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>)
-      : [];
-    return { status: response.status, text, frames };
+const streamed = async (
+  hub: TestHub,
+  token: string,
+  body: unknown,
+  accept = 'text/event-stream, application/json',
+  server = 'alpha',
+) => {
+  const response = await fetch(`${hub.url}/api/tools/call/${server}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: accept },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const frames = isStream
+    ? text
+        .split('\n\n')
+        .filter(Boolean)
+        .map((frame) => JSON.parse(frame.replace(/^data: /, '')) as Record<string, unknown>)
+    : [];
+  return { status: response.status, text, frames };
+};
+
+describe('a caller that speaks as an MCP client', () => {
+  let hub: TestHub;
+  let token: string;
+  beforeAll(async () => {
+    hub = await testHub({ mcpServers: { asking: await askingHttp(), pipe: askingStdio() } });
+    await hub.connected(2);
+    token = await login(hub);
+    await userToken(hub, token, 'ann', { servers: ['asking'] });
+  });
+  const client = { capabilities: { elicitation: { form: {} }, sampling: {} }, logLevel: 'info' };
+  const asked = async (body: object, by = token, server = 'asking') => {
+    const { frames, ...rest } = await streamed(hub, by, body, undefined, server);
+    const last = frames.at(-1) as { status: number; body: { data: Asked; message?: string } } | undefined;
+    return { ...rest, frames, status: last?.status ?? rest.status, data: last?.body.data };
   };
+  const answersTo = ({ inputRequests = {} }: Partial<Asked>, ...given: object[]) =>
+    Object.fromEntries(Object.keys(inputRequests).map((key, index) => [key, given[index]]));
+
+  test('hears every message, and answers what the server asks by the same call', async () => {
+    const call = { toolName: 'both', arguments: { label: 'who?' }, client };
+    const first = await asked(call);
+    expect(first.data).toMatchObject({ resultType: 'input_required', isError: false, content: [] });
+    expect(Object.values(first.data?.inputRequests ?? {}).map(({ method }) => method)).toEqual([
+      'elicitation/create',
+      'sampling/createMessage',
+    ]);
+    expect(first.frames.map(({ type, from, message }) => [type, from, (message as Heard | undefined)?.method])).toEqual(
+      [
+        ['message', 'client', 'tools/call'],
+        ['message', 'server', undefined],
+        ['answer', undefined, undefined],
+      ],
+    );
+    const { requestState } = first.data ?? {};
+    const inputResponses = answersTo(first.data ?? {}, filled('me').result, { role: 'assistant' });
+    const second = await asked({ ...call, inputResponses, requestState });
+    expect(second.data?.resultType).toBe('complete');
+    expect(JSON.parse(String(second.data?.content[0]?.['text']))).toMatchObject([
+      filled('me'),
+      { result: { role: 'assistant' } },
+    ]);
+    // It is good for one use, for the one who got it, and for the call it came from.
+    expect((await asked({ ...call, inputResponses, requestState })).status).toBe(400);
+  });
+
+  test('answers nothing that another caller, another tool or other arguments were asked', async () => {
+    const call = { toolName: 'form', arguments: { label: 'mine' }, client };
+    const { data } = await asked(call);
+    const again = { inputResponses: answersTo(data ?? {}, filled('x').result), requestState: data?.requestState };
+    const ann = await login(hub, 'ann', passwordOf('ann'));
+    expect((await asked({ ...call, ...again }, ann)).status).toBe(400);
+    expect((await asked({ ...call, ...again, toolName: 'sampling' })).status).toBe(400);
+    expect((await asked({ ...call, ...again, arguments: { label: 'yours' } })).status).toBe(400);
+    expect((await asked({ ...call, ...again }, token, 'pipe')).status).toBe(400);
+    expect((await asked({ ...call, ...again })).data?.resultType).toBe('complete');
+  });
+
+  test('is asked nothing else than it says, and without `client` nothing', async () => {
+    const told = async (body: object) => {
+      const { data } = await asked({ toolName: 'form', arguments: { label: 'x' }, ...body });
+      return (JSON.parse(String(data?.content[0]?.['text'])) as Told).error?.code;
+    };
+    expect(await told({ client: {} })).toBe(-32601);
+    const { text } = await streamed(hub, token, { toolName: 'form', arguments: { label: 'x' } }, undefined, 'asking');
+    expect(text).toContain('-32601');
+    for (const client of [{ capabilities: [] }, { logLevel: 'loud' }, { name: 'x' }, 'all'])
+      expect((await asked({ toolName: 'form', client })).status).toBe(400);
+  });
+});
+
+interface Asked {
+  readonly resultType?: string;
+  readonly content: readonly Record<string, unknown>[];
+  readonly inputRequests?: Readonly<Record<string, { readonly method: string }>>;
+  readonly requestState?: string;
+}
+
+interface Heard {
+  readonly method?: string;
+}
+
+describe('progress', () => {
   const steps = { type: 'object', properties: { steps: { type: 'integer' }, tag: { type: 'string' } } };
   const open = async () => {
     const tools = ['echo', { name: 'progress', inputSchema: steps }, 'hang', 'die'];
@@ -508,6 +593,20 @@ describe('progress', () => {
     expect(JSON.parse((await streamed(hub, token, { toolName: 'echo' })).text)).toMatchObject({ success: true });
     expect((await streamed(hub, token, { toolName: 'nope' })).status).toBe(404);
     expect((await streamed(hub, token, { toolName: 'progress', arguments: { steps: 'x' } })).status).toBe(400);
+  });
+
+  test('is bounded: what is more than so many messages, or long, is counted and left out', async () => {
+    const { hub, token } = await open();
+    setLimits(httpLimits, { streamedMessages: 4, streamedMessageBytes: 400 });
+    const many = await streamed(hub, token, { toolName: 'progress', arguments: { steps: 9 } });
+    expect(many.frames).toHaveLength(5);
+    expect(many.frames.at(-1)).toMatchObject({ type: 'answer', status: 200, dropped: 5 });
+    const long = await streamed(hub, token, { toolName: 'echo', arguments: { text: 'x'.repeat(500) }, client: {} });
+    expect(long.frames.map(({ type, bytes }) => [type, Number(bytes) > 400])).toEqual([
+      ['message', true],
+      ['message', true],
+      ['answer', false],
+    ]);
   });
 
   test('ends with the failure, and its status, when the server dies meanwhile', async () => {

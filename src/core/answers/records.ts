@@ -22,7 +22,14 @@ import {
 
 export const toolResult = object(
   { content: listOf(anyObject), isError: saying('The tool itself reports failure.', flag) },
-  { structuredContent: anyObject, toolName: text, arguments: anyObject },
+  {
+    structuredContent: anyObject,
+    toolName: text,
+    arguments: anyObject,
+    resultType: saying('For callers with `client`: `input_required` when the server asks something first.', text),
+    inputRequests: saying('What it asks, by name: requests as in MCP.', anyObject),
+    requestState: saying('Sent back with the answers (`inputResponses`).', text),
+  },
 );
 
 const channels = object({ words: number, grams: number, meaning: number, server: number });

@@ -12,9 +12,10 @@ import { invalid } from '../../core/input.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
+import { metaKeys, statelessRevision } from '../../core/protocol/stateless.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { notConnected } from '../../mcp/failure.ts';
-import { invoke, type Invocation } from '../../mcp/invoke.ts';
+import { invoke, type Invocation, type Invoked } from '../../mcp/invoke.ts';
 import { mcpLimits } from '../../mcp/limits.ts';
 import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import { type Caller, stillAllowed } from '../frame/caller.ts';
@@ -46,8 +47,20 @@ export interface CallContext {
   readonly request: Request;
   /** See `Invocation`. */
   readonly progressed?: ((params: string) => void) | undefined;
+  /** Where the caller speaks as an MCP client does. */
+  readonly asClient?: AsClient | undefined;
   /** Called when the call goes on to its server, whatever then becomes of it. */
   readonly reached?: () => void;
+}
+
+/** A caller that can be asked by servers, and hears every message (see `Invocation`). */
+export interface AsClient extends Required<Pick<Invocation, 'heard'>> {
+  /** What it can be asked, as MCP names it. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** From which level on it wants log messages. */
+  readonly logLevel: string | undefined;
+  /** Members of `params` of a call that was asked before: JSON texts. */
+  readonly rounds: Readonly<Partial<Record<'inputResponses' | 'requestState', string>>>;
 }
 
 /** What a tool is called with: the arguments, and the JSON text they were read from. */
@@ -106,7 +119,7 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
    * answers is `invalid_input` or `not_found` where that is what it says, else `upstream_failed`.
    */
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
-    const { caller, scope, sessionId, request, progressed } = context;
+    const { caller, scope, sessionId, request, progressed, asClient } = context;
     const { principal, address } = caller;
     const { signal } = request;
     const senderNow = async (): Promise<Principal> => {
@@ -115,14 +128,25 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
     };
     context.reached?.();
     const clientHeaders = Object.fromEntries(request.headers);
+    const as = asClient && { stateless: true, heard: asClient.heard };
     const answer = await invoke(
-      { method, params, principal, clientHeaders, address, scope, view, sessionId, signal, progressed, senderNow },
+      {
+        method,
+        params,
+        principal,
+        clientHeaders,
+        address,
+        scope,
+        view,
+        sessionId,
+        signal,
+        progressed,
+        senderNow,
+        ...as,
+      },
       dispatch,
     );
-    if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
-    const message = `The server refused: ${answer.message.slice(0, coreLimits.textChars)}`;
-    if (answer.code === rpcErrors.invalidParams) throw new HubError('invalid_input', message);
-    throw new HubError(answer.code === rpcErrors.resourceNotFound ? 'not_found' : 'upstream_failed', message);
+    return resultIn(answer);
   }
 
   /**
@@ -171,7 +195,7 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
       if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);
       const exact = exactText(prepared.value, args.value, args.text);
-      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${metaOf(context)}}`;
+      const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${roundsOf(context)}${metaOf(context)}}`;
       const result = await ask('tools/call', params, view, context);
       return { result, arguments: exact };
     },
@@ -209,10 +233,33 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
 }
 
 /** The member of `params` in which MCP carries a trace, and the token that requests progress. */
-function metaOf({ traceparent = '', progressed }: CallContext): string {
+function metaOf({ traceparent = '', progressed, asClient }: CallContext): string {
   const isTrace = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent);
-  const meta = { ...(isTrace && { traceparent }), ...(progressed && { progressToken: 0 }) };
+  const meta = {
+    ...(isTrace && { traceparent }),
+    ...(progressed && { progressToken: 0 }),
+    ...(asClient && {
+      [metaKeys.protocolVersion]: statelessRevision,
+      [metaKeys.clientCapabilities]: asClient.capabilities,
+      ...(asClient.logLevel !== undefined && { [metaKeys.logLevel]: asClient.logLevel }),
+    }),
+  };
   return Object.keys(meta).length > 0 ? `,"_meta":${JSON.stringify(meta)}` : '';
+}
+
+/** The answers to what the server asked, and its state. */
+function roundsOf({ asClient }: CallContext): string {
+  const { inputResponses, requestState } = asClient?.rounds ?? {};
+  const answers = inputResponses === undefined ? '' : `,"inputResponses":${inputResponses}`;
+  return requestState === undefined ? answers : `${answers},"requestState":${requestState}`;
+}
+
+/** Throws HubError for an error of the server. */
+function resultIn(answer: Invoked): string {
+  if (answer.kind === 'result') return memberText(answer.text, 'result') ?? '{}';
+  const message = `The server refused: ${answer.message.slice(0, coreLimits.textChars)}`;
+  if (answer.code === rpcErrors.invalidParams) throw new HubError('invalid_input', message);
+  throw new HubError(answer.code === rpcErrors.resourceNotFound ? 'not_found' : 'upstream_failed', message);
 }
 
 function unavailable(

@@ -7,21 +7,35 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import type { DispatchOptions } from '../../mcp/dispatch.ts';
 import { jsonBodyText } from '../frame/body.ts';
 import type { ApiEnv } from '../frame/caller.ts';
+import { levels as logLevels } from '../../mcp/log-levels.ts';
 import { recordRefusedCalls } from '../frame/refused-calls.ts';
 import { answerErrors, okText } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
-import { type Calls, completeResult } from './calls.ts';
-import { type Progressed, withProgress } from './progress-stream.ts';
+import { type AsClient, type Calls, completeResult } from './calls.ts';
+import { type Listening, withProgress } from './progress-stream.ts';
+
+const anObject = z.record(z.string(), z.unknown(), { error: 'must be an object' });
 
 /** The body of `POST /tools/call/:server`. */
 export const callInput = z.object({
   toolName: z.string().min(1, 'must not be empty'),
-  arguments: z.record(z.string(), z.unknown(), { error: 'must be an object' }).nullish(),
+  arguments: anObject.nullish(),
+  /** The caller speaks as an MCP client of 2026-07-28 does, and wants to hear the messages. */
+  client: z
+    .strictObject({
+      capabilities: anObject.optional(),
+      logLevel: z.enum(logLevels).optional(),
+    })
+    .nullish(),
+  /** The second and later rounds of a call whose server asked something. */
+  inputResponses: anObject.nullish(),
+  requestState: z.string().nullish(),
 });
 
 /**
  * `POST /tools/call/:server` (SPEC, Tool call; CONTRACT §4): 200 also when the tool reports failure, which `isError`
- * says. Who takes `text/event-stream` hears of progress.
+ * says. Who takes `text/event-stream` hears of progress, and as a
+ * client (`client`) of every message.
  */
 export function toolsRoutes(calls: Calls, { log, records }: Pick<DispatchOptions, 'records' | 'log'>): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -43,10 +57,11 @@ export function toolsRoutes(calls: Calls, { log, records }: Pick<DispatchOptions
       request: c.req.raw,
       reached: () => c.set('reached', true),
     };
-    const call = async (progressed?: Progressed) => {
+    const call = async (listening?: Listening) => {
       const given = () => ({ value, text, path: 'arguments' });
       const at = { server: scope.name, tool: input.toolName };
-      const answer = await calls.tool(at, given, { ...context, progressed });
+      const asClient = clientOf(input, body.text, listening);
+      const answer = await calls.tool(at, given, { ...context, progressed: listening?.progressed, asClient });
       const more = { toolName: JSON.stringify(input.toolName), arguments: answer.arguments };
       return okText(c, completeResult(answer.result, more));
     };
@@ -54,6 +69,24 @@ export function toolsRoutes(calls: Calls, { log, records }: Pick<DispatchOptions
   });
 
   return routes;
+}
+
+/** Undefined for callers that are no clients. Without a stream the messages are not sent to it. */
+function clientOf(
+  { client, inputResponses, requestState }: z.infer<typeof callInput>,
+  body: string,
+  listening: Listening | undefined,
+): AsClient | undefined {
+  if (!client) return undefined;
+  return {
+    capabilities: client.capabilities ?? {},
+    logLevel: client.logLevel,
+    rounds: {
+      ...(inputResponses && { inputResponses: memberText(body, 'inputResponses') ?? '{}' }),
+      ...(typeof requestState === 'string' && { requestState: JSON.stringify(requestState) }),
+    },
+    heard: listening?.heard ?? (() => undefined),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@
 export const pages: readonly string[] = [
   'login',
   'servers',
+  'catalog',
   'tools',
   'groups',
   'smart',

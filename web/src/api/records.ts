@@ -15,26 +15,36 @@ import type {
 export const spans = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 export type Span = keyof typeof spans;
 
+/** From then on until now, or from one moment to another. */
+export type Period = Span | { readonly from: string; readonly to: string };
+
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
 const refetchInterval = callsInterval;
 const meta = ofCalls;
 
 /** Up to a whole step of the chart, so that its bars do not wander. */
-function between(span: Span, steps: number): { startDate: string; endDate: string } {
-  const stepMs = spans[span] / steps;
+function between(period: Period, steps: number): { startDate: string; endDate: string } {
+  if (typeof period !== 'string') return { startDate: period.from, endDate: period.to };
+  const stepMs = spans[period] / steps;
   const end = Math.ceil(Date.now() / stepMs) * stepMs;
-  return { startDate: new Date(end - spans[span]).toISOString(), endDate: new Date(end - 1).toISOString() };
+  return { startDate: new Date(end - spans[period]).toISOString(), endDate: new Date(end - 1).toISOString() };
+}
+
+/** The same for what is listed: a period that goes on until now has no end. */
+function within(period: Period): { startDate: string; endDate?: string } {
+  const { startDate, endDate } = between(period, steps);
+  return typeof period === 'string' ? { startDate } : { startDate, endDate };
 }
 
 const steps = 48;
 
-export const timelineQuery = (span: Span, filter: ActivityFilter = {}) =>
+export const timelineQuery = (period: Period, filter: ActivityFilter = {}) =>
   queryOptions({
-    queryKey: ['timeline', span, filter],
+    queryKey: ['timeline', period, filter],
     queryFn: ({ signal }) =>
       get<ActivityTimeline>(
-        `/activities/timeline${queryOf({ ...filter, ...between(span, steps), buckets: steps })}`,
+        `/activities/timeline${queryOf({ ...filter, ...between(period, steps), buckets: steps })}`,
         signal,
       ),
     refetchInterval,
@@ -42,36 +52,32 @@ export const timelineQuery = (span: Span, filter: ActivityFilter = {}) =>
     placeholderData: keepPreviousData,
   });
 
-export const statsQuery = (span: Span, filter: ActivityFilter = {}) =>
+export const statsQuery = (period: Period, filter: ActivityFilter = {}) =>
   queryOptions({
-    queryKey: ['stats', span, filter],
+    queryKey: ['stats', period, filter],
     queryFn: ({ signal }) =>
-      get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(span, steps) })}`, signal),
+      get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(period, steps) })}`, signal),
     refetchInterval,
     meta,
     placeholderData: keepPreviousData,
   });
 
-export const failuresQuery = (span: Span, filter: ActivityFilter) =>
+export const failuresQuery = (period: Period, filter: ActivityFilter) =>
   queryOptions({
-    queryKey: ['failures', span, filter],
+    queryKey: ['failures', period, filter],
     queryFn: ({ signal }) =>
-      get<readonly ActivityFailure[]>(
-        `/activities/failures${queryOf({ ...filter, startDate: between(span, steps).startDate })}`,
-        signal,
-      ),
+      get<readonly ActivityFailure[]>(`/activities/failures${queryOf({ ...filter, ...within(period) })}`, signal),
     refetchInterval,
     meta,
     placeholderData: keepPreviousData,
   });
 
-export const activitiesQuery = (span: Span, filter: ActivityFilter, page: number) =>
+export const activitiesQuery = (period: Period, filter: ActivityFilter, page: number) =>
   queryOptions({
-    queryKey: ['activities', span, filter, page],
+    queryKey: ['activities', period, filter, page],
     queryFn: async ({ signal }) => {
-      const { startDate } = between(span, steps);
       const answer = await ask<readonly Activity[]>(
-        `/activities${queryOf({ ...filter, startDate, page, limit: 50 })}`,
+        `/activities${queryOf({ ...filter, ...within(period), page, limit: 50 })}`,
         {
           signal,
         },

@@ -6,6 +6,7 @@ import {
   FlaskConical,
   KeyRound,
   LayoutDashboard,
+  Library,
   LockKeyhole,
   type LucideIcon,
   Radar,
@@ -21,6 +22,7 @@ export interface Place {
   readonly to:
     | '/'
     | '/servers'
+    | '/catalog'
     | '/tools'
     | '/tools/costs'
     | '/groups'
@@ -36,6 +38,7 @@ export interface Place {
   readonly name:
     | 'overview'
     | 'servers'
+    | 'catalog'
     | 'tools'
     | 'costs'
     | 'groups'
@@ -58,6 +61,7 @@ const places: readonly (readonly Place[])[] = [
   [
     { to: '/', name: 'overview', letter: 'o', icon: LayoutDashboard },
     { to: '/servers', name: 'servers', letter: 's', icon: Server },
+    { to: '/catalog', name: 'catalog', letter: 'm', icon: Library },
     { to: '/groups', name: 'groups', letter: 'g', icon: Boxes },
     { to: '/tools', name: 'tools', letter: 't', icon: FlaskConical },
     { to: '/tools/costs', name: 'costs', letter: 'b', icon: Scale },

@@ -84,6 +84,13 @@ const server = createRoute({
   component: lazyRouteComponent(() => import('../pages/servers/server.tsx'), 'ServerPage'),
 });
 
+const catalog = createRoute({
+  getParentRoute: () => shell,
+  path: '/catalog',
+  validateSearch: texts('q', 'category', 'add'),
+  component: lazyRouteComponent(() => import('../pages/catalog/catalog.tsx'), 'Catalog'),
+});
+
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
@@ -124,6 +131,8 @@ const activity = createRoute({
     'keyName',
     'client',
     'since',
+    'from',
+    'to',
     'page',
     'call',
     'kind',
@@ -191,6 +200,7 @@ const forAll = [
   account,
   servers,
   server,
+  catalog,
   tools,
   costs,
   groups,

@@ -14,6 +14,7 @@ interface Language {
 export const languages = {
   de: { name: 'Deutsch', load: () => import('./languages/de.ts') },
   en: { name: 'English', load: () => import('./languages/en.ts') },
+  es: { name: 'Español', load: () => import('./languages/es.ts') },
   fr: { name: 'Français', load: () => import('./languages/fr.ts') },
   zh: { name: '简体中文', load: () => import('./languages/zh.ts') },
 } as const satisfies Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Language> }>>;

@@ -70,16 +70,18 @@ export function Dialog({ open, onClose, title, description, wide = false, questi
 }
 
 interface DialogBodyProps {
-  readonly children: ReactNode;
-  readonly className?: string;
-  /** Of one with nothing to focus in it: it is scrolled by keys itself. */
+  /** Of a text without controls: it is scrolled by keyboard, and has this name. */
   readonly label?: string;
+  readonly className?: string;
+  readonly children: ReactNode;
 }
 
-export function DialogBody({ children, className, label }: DialogBodyProps) {
-  const scrolled = label !== undefined && { tabIndex: 0, role: 'region', 'aria-label': label };
+export function DialogBody({ label, className, children }: DialogBodyProps) {
   return (
-    <div {...scrolled} className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4', className)}>
+    <div
+      {...(label !== undefined && { role: 'region', 'aria-label': label, tabIndex: 0 })}
+      className={cx('flex flex-col gap-4 overflow-y-auto px-5 py-4 focus-visible:-outline-offset-2', className)}
+    >
       {children}
     </div>
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reasonTable, reasonWords } from '../../../core/reasons.ts';
 import { printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
-import { editsBetween } from './similar-command.ts';
+import { editsBetween } from '../../../core/edits-between.ts';
 
 const npm404 = `npm error code E404
 npm error 404 Not Found - GET https://registry.npmjs.org/@acme%2fmcp-mail - Not found

@@ -77,14 +77,14 @@ function useActions(me: Me): readonly Entry[] {
       icon,
       run,
     });
-    const go = (to: '/servers' | '/groups' | '/keys' | '/users', search: Readonly<Record<string, string>>) => () =>
-      void router.navigate({ to, search });
+    const go =
+      (to: '/servers' | '/catalog' | '/groups' | '/keys' | '/users', search: Readonly<Record<string, string>>) => () =>
+        void router.navigate({ to, search });
     const changes = boot.readonly
       ? []
       : [
           action(t('servers.add'), Plus, go('/servers', { add: 'form' })),
-          ...(me.isAdmin ? [action(t('palette.paste'), Plus, go('/servers', { add: 'paste' }))] : []),
-          action(t('palette.registry'), Plus, go('/servers', { add: 'registry' })),
+          ...(me.isAdmin ? [action(t('palette.paste'), Plus, go('/catalog', { add: 'paste' }))] : []),
           action(t('groups.create'), Plus, go('/groups', { add: 'form' })),
           action(t('keys.add'), Plus, go('/keys', { open: 'new' })),
           ...(me.isAdmin ? [action(t('users.add'), Plus, go('/users', { open: 'new' }))] : []),

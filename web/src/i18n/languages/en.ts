@@ -1,6 +1,7 @@
 import * as access from './en/access.ts';
 import * as account from './en/account.ts';
 import * as activity from './en/activity.ts';
+import * as catalog from './en/catalog.ts';
 import * as connect from './en/connect.ts';
 import * as costs from './en/costs.ts';
 import * as groups from './en/groups.ts';
@@ -20,6 +21,7 @@ export const texts = {
   ...overview,
   ...palette,
   ...servers,
+  ...catalog,
   ...tools,
   ...connect,
   ...costs,

@@ -3,6 +3,7 @@ import type { Texts } from '../texts.ts';
 import * as access from './zh/access.ts';
 import * as account from './zh/account.ts';
 import * as activity from './zh/activity.ts';
+import * as catalog from './zh/catalog.ts';
 import * as connect from './zh/connect.ts';
 import * as costs from './zh/costs.ts';
 import * as groups from './zh/groups.ts';
@@ -25,6 +26,7 @@ export const texts: Texts = {
   ...overview,
   ...palette,
   ...servers,
+  ...catalog,
   ...tools,
   ...connect,
   ...costs,

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Activity as ActivityIcon, Radar } from 'lucide-react';
+import { Activity as ActivityIcon, Radar, X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
-import { activitiesQuery, type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
-import { count, duration, many, percent } from '../../lib/format.ts';
+import { activitiesQuery, type Period, type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
+import { count, dateTime, duration, many, percent } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { Charts } from '../../ui/chart.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
@@ -26,27 +27,17 @@ const usual: Span = '24h';
 export function ActivityPage() {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
-  const { call, since, ...search } = route.useSearch();
+  const { call, since, from, to, ...search } = route.useSearch();
   const kind = search.kind === 'search' ? 'search' : 'call';
-  const { span } = useFilter();
   const navigate = useNavigate({ from: '/activity' });
-  const choose = (
-    <Select
-      aria-label={t('overview.range')}
-      value={span}
-      onChange={({ target: { value } }) =>
-        void navigate({ search: (old) => ({ ...old, since: value, page: undefined }), replace: true })
-      }
-      options={names.map((value) => ({ value, label: t(`overview.${value}`) }))}
-    />
-  );
+  const lead = t(isAdmin ? 'activity.lead' : 'activity.leadOwn');
   return (
-    <Page title={t('nav.activity')} lead={t(isAdmin ? 'activity.lead' : 'activity.leadOwn')} actions={choose}>
+    <Page title={t('nav.activity')} lead={lead} actions={<PeriodChoice />}>
       <Tabs
         label={t('nav.activity')}
         value={kind}
         onChange={(next) =>
-          void navigate({ search: { since, kind: next === 'search' ? next : undefined }, replace: true })
+          void navigate({ search: { since, from, to, kind: next === 'search' ? next : undefined }, replace: true })
         }
         tabs={[
           { value: 'call', label: t('activity.calls') },
@@ -66,64 +57,107 @@ export function ActivityPage() {
   );
 }
 
+/** A time that was chosen in a chart, or how far back. */
+function PeriodChoice() {
+  const { t } = useTranslation();
+  const { span, period } = useFilter();
+  const navigate = useNavigate({ from: '/activity' });
+  const goTo = (since: string, replace: boolean) =>
+    void navigate({ search: (old) => ({ ...old, since, from: undefined, to: undefined, page: undefined }), replace });
+  const isChosen = typeof period !== 'string';
+  return (
+    <>
+      {isChosen && (
+        <Button onClick={() => goTo(span, false)} title={t('activity.allTimes')}>
+          <span className="tabular-nums">
+            {t('activity.fromTo', { first: dateTime(period.from), last: dateTime(period.to) })}
+          </span>
+          <X size={15} aria-hidden />
+          <span className="sr-only">{t('activity.allTimes')}</span>
+        </Button>
+      )}
+      <Select
+        aria-label={t('overview.range')}
+        value={isChosen ? '' : span}
+        onChange={({ target: { value } }) => goTo(value, true)}
+        options={[
+          ...(isChosen ? [{ value: '', label: t('activity.chosenTime') }] : []),
+          ...names.map((value) => ({ value, label: t(`overview.${value}`) })),
+        ]}
+      />
+    </>
+  );
+}
+
 function useFilter() {
   const search = route.useSearch();
   const span = names.find((name) => name === search.since) ?? usual;
+  const [from, to] = [Date.parse(search.from ?? ''), Date.parse(search.to ?? '')];
+  const period: Period = from <= to ? { from: new Date(from).toISOString(), to: new Date(to).toISOString() } : span;
   const chosen = Object.fromEntries(filterNames.map((name) => [name, search[name]]));
   const filter = search.status === allFailed ? { ...chosen, status: undefined, failed: 'true' } : chosen;
-  const narrowed = filterNames.some((name) => search[name] !== undefined);
-  return { span, filter, narrowed, page: Math.max(1, Math.floor(Number(search.page ?? 1)) || 1) };
+  const narrowed = typeof period !== 'string' || filterNames.some((name) => search[name] !== undefined);
+  return { span, period, filter, narrowed, page: Math.max(1, Math.floor(Number(search.page ?? 1)) || 1) };
 }
 
 function Records({ kind }: { readonly kind: 'call' | 'search' }) {
-  const { span, filter } = useFilter();
+  const { period, filter } = useFilter();
   const navigate = useNavigate({ from: '/activity' });
   const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }) });
   return (
     <>
-      {kind === 'call' ? <Charts span={span} filter={filter} /> : <SearchNumbers span={span} filter={filter} />}
+      {kind === 'call' ? (
+        <CallCharts period={period} filter={filter} />
+      ) : (
+        <SearchNumbers period={period} filter={filter} />
+      )}
       <div className="flex flex-wrap gap-2">
         <Filters searches={kind === 'search'} />
       </div>
-      {kind === 'call' && <Causes span={span} filter={filter} onOpen={open} />}
+      {kind === 'call' && <Causes period={period} filter={filter} onOpen={open} />}
       <List kind={kind} />
     </>
   );
 }
 
-type Chosen = Pick<ReturnType<typeof useFilter>, 'span' | 'filter'>;
+type Chosen = Pick<ReturnType<typeof useFilter>, 'period' | 'filter'>;
 
-function Charts({ span, filter }: Chosen) {
+function CallCharts({ period, filter }: Chosen) {
   const { t } = useTranslation();
-  const timeline = useQuery(timelineQuery(span, filter));
-  const stats = useQuery(statsQuery(span, filter));
+  const navigate = useNavigate({ from: '/activity' });
+  const timeline = useQuery(timelineQuery(period, filter));
+  const stats = useQuery(statsQuery(period, filter));
   const buckets = timeline.data?.buckets;
   const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats.data ?? {};
   // A line that is there before its words are.
   const blank = '\u00a0';
   const failed = `${t('overview.failed', { number: count(errorCount) })} (${percent(errorCount / totalCalls)})`;
+  const pick = (from: string, to: string) =>
+    void navigate({ search: (old) => ({ ...old, from, to, page: undefined }), resetScroll: false });
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
-      <Panel
-        title={t('overview.callsChart')}
-        lead={totalCalls > 0 ? `${t('activity.sum', many(totalCalls))}, ${failed}` : blank}
-      >
-        <WithBuckets buckets={buckets} show={CallsChart} />
-      </Panel>
-      <Panel
-        title={t('overview.latencyChart')}
-        lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : blank}
-      >
-        <WithBuckets buckets={buckets} show={LatencyChart} />
-      </Panel>
+      <Charts onPick={pick}>
+        <Panel
+          title={t('overview.callsChart')}
+          lead={totalCalls > 0 ? `${t('activity.sum', many(totalCalls))}, ${failed}` : blank}
+        >
+          <WithBuckets buckets={buckets} show={CallsChart} />
+        </Panel>
+        <Panel
+          title={t('overview.latencyChart')}
+          lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : blank}
+        >
+          <WithBuckets buckets={buckets} show={LatencyChart} />
+        </Panel>
+      </Charts>
     </div>
   );
 }
 
 /** Whether searches lead to calls: many that do not point at descriptions that do not say what a tool does. */
-function SearchNumbers({ span, filter }: Chosen) {
+function SearchNumbers({ period, filter }: Chosen) {
   const { t } = useTranslation();
-  const { data } = useQuery(statsQuery(span, filter));
+  const { data } = useQuery(statsQuery(period, filter));
   const search = data?.search;
   if (!search || search.searches === 0) return null;
   const { searches, empty, used, meanRank, firstShare } = search;
@@ -154,9 +188,9 @@ function SearchNumbers({ span, filter }: Chosen) {
 
 function List({ kind }: { readonly kind: 'call' | 'search' }) {
   const { t } = useTranslation();
-  const { span, filter, narrowed, page } = useFilter();
+  const { period, filter, narrowed, page } = useFilter();
   const navigate = useNavigate({ from: '/activity' });
-  const list = useQuery(activitiesQuery(span, { ...filter, kind }, page));
+  const list = useQuery(activitiesQuery(period, { ...filter, kind }, page));
   if (list.error) return <Failure error={list.error} retry={() => void list.refetch()} />;
   if (!list.data) return <Loading rows={8} />;
   const { data: rows, pagination } = list.data;

@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { type ActivityFilter, failuresQuery, type Span } from '../../api/records.ts';
+import { type ActivityFilter, failuresQuery, type Period } from '../../api/records.ts';
 import { dateTime, many } from '../../lib/format.ts';
 import { Panel } from '../../ui/page.tsx';
 import { LogLink } from './moment.tsx';
 import { Outcome, unknownServer, useServerName } from './outcome.tsx';
 
 interface CausesProps {
-  readonly span: Span;
+  readonly period: Period;
   readonly filter: ActivityFilter;
   /** Opens the record of that id. */
   readonly onOpen: (id: string) => void;
 }
 
 /** What calls failed for, the most frequent first; not there while none failed. */
-export function Causes({ span, filter, onOpen }: CausesProps) {
+export function Causes({ period, filter, onOpen }: CausesProps) {
   const { t } = useTranslation();
   const serverName = useServerName();
-  const { data = [] } = useQuery(failuresQuery(span, filter));
+  const { data = [] } = useQuery(failuresQuery(period, filter));
   if (data.length === 0) return null;
   return (
     <Panel title={t('activity.causes')} lead={t('activity.causesLead')} flush>

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serversQuery, useMe } from '../../api/queries.ts';
 import { type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
 import { cx } from '../../lib/cx.ts';
+import { storage } from '../../lib/storage.ts';
+import { Charts } from '../../ui/chart.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
@@ -15,11 +18,13 @@ import { Open } from './open.tsx';
 import { Tiles } from './tiles.tsx';
 
 const names = Object.keys(spans) as Span[];
+const periodKey = 'overview.period';
 
 export function Overview() {
   const { t } = useTranslation();
   const me = useMe();
-  const [span, setSpan] = useState<Span>('24h');
+  const navigate = useNavigate();
+  const [span, setSpan] = useState<Span>(() => names.find((name) => name === storage.get(periodKey)) ?? '24h');
   const servers = useQuery(serversQuery);
   const stats = useQuery(statsQuery(span));
   const timeline = useQuery(timelineQuery(span));
@@ -29,7 +34,10 @@ export function Overview() {
     <Select
       aria-label={t('overview.range')}
       value={span}
-      onChange={(event) => setSpan(names.find((name) => name === event.target.value) ?? span)}
+      onChange={({ target: { value } }) => {
+        storage.set(periodKey, value);
+        setSpan(names.find((name) => name === value) ?? span);
+      }}
       options={names.map((value) => ({ value, label: t(`overview.${value}`) }))}
     />
   );
@@ -51,14 +59,14 @@ export function Overview() {
               {first.steps && <Checklist steps={first.steps} onPutAway={first.putAway} />}
               {/* Empty charts say less than what to do first. */}
               {(!first.steps || (stats.data && stats.data.totalCalls > 0)) && (
-                <>
+                <Charts onPick={(from, to) => void navigate({ to: '/activity', search: { from, to } })}>
                   <Panel title={t('overview.callsChart')}>
                     <WithBuckets buckets={buckets} show={CallsChart} />
                   </Panel>
                   <Panel title={t('overview.latencyChart')}>
                     <WithBuckets buckets={buckets} show={LatencyChart} />
                   </Panel>
-                </>
+                </Charts>
               )}
               {me.isAdmin && <Open />}
             </div>

@@ -1,5 +1,6 @@
+import { useNavigate } from '@tanstack/react-router';
 import { FileArchive } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
 import { useAction } from '../../lib/action.ts';
@@ -17,9 +18,16 @@ interface Upload {
   readonly replace?: boolean;
 }
 
-/** An MCPB bundle, dropped or chosen; then the values it asks for. */
-export function AddBundle({ onClose }: { readonly onClose: () => void }) {
+interface AddBundleProps {
+  /** It was dropped on the page already. */
+  readonly file: File | undefined;
+  readonly onClose: () => void;
+}
+
+/** An MCPB bundle, dropped or chosen; then the values it asks for. It leads to the server that it made. */
+export function AddBundle({ file: dropped, onClose }: AddBundleProps) {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const [asking, setAsking] = useState<{ file: File; uploaded: Uploaded }>();
   const upload = useAction<Upload, { data: Uploaded }>({
     run: ({ file, values, replace = false }) => {
@@ -31,21 +39,29 @@ export function AddBundle({ onClose }: { readonly onClose: () => void }) {
     done: ({ data }, { file, values }) => {
       const asks = Object.keys(data.manifest.user_config ?? {}).length > 0;
       if (asks && !values) return setAsking({ file, uploaded: data });
-      toast.good(t('servers.bundle.done', { name: data.server.name }));
-      onClose();
+      show('servers.bundle.done', data.server.name);
     },
     quiet: true,
   });
+  const show = (said: 'servers.bundle.done' | 'servers.bundle.waiting', name: string) => {
+    toast.good(t(said, { name }));
+    void navigate({ to: '/servers/$name', params: { name } });
+  };
   const take = (file: File) => {
     setAsking(undefined);
-    upload.mutate({ file }, { onError: (error) => void replaceAfter(error, file) });
+    send(file);
   };
+  const send = (file: File) => upload.mutate({ file }, { onError: (error) => void replaceAfter(error, file) });
   const replaceAfter = async (error: unknown, file: File) => {
     if (!(error instanceof ApiError) || error.status !== 409) return;
     const title = t('servers.bundle.replaceTitle', { name: file.name });
     const yes = await confirm({ title, text: t('servers.bundle.replaceText'), action: t('servers.bundle.replace') });
     if (yes) upload.mutate({ file, replace: true });
   };
+  const takeDropped = useEffectEvent(() => {
+    if (dropped) send(dropped);
+  });
+  useEffect(() => takeDropped(), []);
   if (asking) {
     const { file, uploaded } = asking;
     return (
@@ -56,8 +72,7 @@ export function AddBundle({ onClose }: { readonly onClose: () => void }) {
         onSave={(values) => upload.mutate({ file, values, replace: true })}
         onLater={() => {
           const waits = uploaded.requiredConfig.length > 0;
-          toast.good(t(waits ? 'servers.bundle.waiting' : 'servers.bundle.done', { name: uploaded.server.name }));
-          onClose();
+          show(waits ? 'servers.bundle.waiting' : 'servers.bundle.done', uploaded.server.name);
         }}
       />
     );

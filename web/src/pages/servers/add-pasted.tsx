@@ -1,8 +1,9 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
+import { serverNamesQuery } from '../../api/queries.ts';
 import type { ImportAnswer, ImportedServer } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -12,6 +13,7 @@ import { Check, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { many } from '../../lib/format.ts';
 import { Problems } from '../../ui/failure.tsx';
+import { freeName } from './asks.ts';
 import { type Choices, isTaken, noChoices, turned, withValue } from './import-choices.ts';
 
 interface AddPastedProps {
@@ -129,6 +131,8 @@ function FoundServer({ server, choices, onChoose }: FoundServerProps) {
   const { name, status, message, config, requiredConfig } = server;
   const taken = isTaken(server, choices);
   const exists = status === 'exists';
+  const rename = (to: string) => onChoose({ ...choices, rename: { ...choices.rename, [name]: to } });
+  const free = useFreeName(name, exists);
   return (
     <>
       <Check
@@ -145,17 +149,18 @@ function FoundServer({ server, choices, onChoose }: FoundServerProps) {
         }
       />
       {exists && (
-        <div className="pl-6">
+        <div className="flex flex-col items-start gap-2 pl-6">
           <TextField
+            className="w-full"
             label={t('servers.paste.otherName')}
             hint={t('servers.paste.exists')}
             optional
             autoCapitalize="none"
             spellCheck={false}
-            placeholder={`${name}-2`}
             value={choices.rename[name] ?? ''}
-            onChange={({ target: { value } }) => onChoose({ ...choices, rename: { ...choices.rename, [name]: value } })}
+            onChange={({ target: { value } }) => rename(value)}
           />
+          {!taken && <Button onClick={() => rename(free)}>{t('servers.form.useName', { name: free })}</Button>}
         </div>
       )}
       {taken && requiredConfig.length > 0 && (
@@ -177,6 +182,11 @@ function FoundServer({ server, choices, onChoose }: FoundServerProps) {
       )}
     </>
   );
+}
+
+function useFreeName(name: string, isAsked: boolean): string {
+  const { data: servers } = useQuery({ ...serverNamesQuery, enabled: isAsked });
+  return freeName(name, new Set(servers?.map((server) => server.name)));
 }
 
 /** Where it is, or what is started. */

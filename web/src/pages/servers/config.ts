@@ -57,12 +57,6 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
 /** Of a new server: the chosen transport is always written, because there is no configuration yet that has it. */
 export const emptyDraft: Draft = { ...draftOf({}, 'stdio'), restType: 'auto' };
 
-/** What is in the form of a new server: by hand, or filled in from the registry. */
-export interface NewServer {
-  readonly name: string;
-  readonly draft: Draft;
-}
-
 /** The transport of a configuration, as the hub would find it. */
 export function transportOf(config: JsonObject): Transport | undefined {
   const said = config['type'] ?? config['transport'];

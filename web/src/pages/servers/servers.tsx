@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Library, Plus, Server } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serverNamesQuery, serversQuery, useMe } from '../../api/queries.ts';
 import type { ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
@@ -27,9 +27,10 @@ export function Servers() {
   const openAdd = (way?: string) => void navigate({ search: (old) => ({ ...old, add: way }) });
   const button = !boot.readonly && (
     <>
-      <Button icon={Library} onClick={() => openAdd('registry')}>
-        {t('servers.ways.registry')}
-      </Button>
+      <Link to="/catalog" className={buttonClass()}>
+        <Library size={15} aria-hidden className="shrink-0" />
+        {t('nav.catalog')}
+      </Link>
       <Button look="primary" icon={Plus} onClick={() => openAdd('form')}>
         {t('servers.add')}
       </Button>
@@ -65,9 +66,14 @@ function List({ onAdd }: { readonly onAdd: () => void }) {
           text={t(me.isAdmin ? 'servers.emptyText' : 'servers.emptyUser')}
         >
           {!boot.readonly && (
-            <Button look="primary" icon={Plus} onClick={onAdd}>
-              {t('servers.add')}
-            </Button>
+            <>
+              <Link to="/catalog" className={buttonClass()}>
+                {t('nav.catalog')}
+              </Link>
+              <Button look="primary" icon={Plus} onClick={onAdd}>
+                {t('servers.add')}
+              </Button>
+            </>
           )}
         </Empty>
       </div>

@@ -17,7 +17,6 @@ export const palette: SomeTexts['palette'] = {
   },
   reconnect: '{{name}} neu verbinden',
   paste: 'Server aus eingefügten Einstellungen hinzufügen',
-  registry: 'Server aus der Registry hinzufügen',
   theme: 'Design wechseln: {{theme}}',
   keys: 'Tastenkürzel',
   keysText: 'Sie wirken nicht, solange Sie in ein Feld tippen oder ein Dialog offen ist.',

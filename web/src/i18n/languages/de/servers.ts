@@ -154,7 +154,6 @@ export const servers: SomeTexts['servers'] = {
     form: 'Formular',
     paste: 'Einfügen',
     bundle: 'Bundle',
-    registry: 'Registry',
   },
   paste: {
     label: 'Was ein anderer Client oder eine README angibt',
@@ -188,16 +187,5 @@ export const servers: SomeTexts['servers'] = {
     later: 'Später',
     done: '„{{name}}“ wurde hinzugefügt.',
     waiting: '„{{name}}“ wurde hinzugefügt und bleibt deaktiviert, bis die Werte angegeben sind.',
-  },
-  registry: {
-    search: 'MCP-Registry durchsuchen',
-    add: 'Verwenden',
-    away: 'Die Registry ist nicht erreichbar',
-    awayText:
-      'Der Rechner des Hubs kommt nicht bis dorthin. Die anderen Wege, einen Server hinzuzufügen, funktionieren ohne sie.',
-    more: 'Weitere Treffer',
-    none: 'Kein Server in der Registry passt.',
-    repository: 'Quellcode',
-    cannot: 'Er lässt sich auf keine Art starten, die dieser Hub kennt.',
   },
 };

@@ -55,6 +55,8 @@ export const activity = {
   noCause: 'No reason was given.',
   log: 'Log of that time',
   moment: 'What the server said meanwhile',
+  chosenTime: 'Chosen time',
+  allTimes: 'No longer only this time',
   fromTo: '{{first}} to {{last}}',
   emptyTitle: 'No call yet',
   emptyText: 'Calls of clients and of the playground appear here.',

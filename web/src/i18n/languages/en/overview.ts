@@ -34,6 +34,8 @@ export const overview = {
   noCalls: 'No call in this time',
   noCallsText: 'Connect a client, or try a tool in the playground.',
   table: 'As a table',
+  chooseTime: '{{chart}}: choose a time',
+  chooseHint: 'Click or drag to see the calls of a time',
   time: 'Time',
   now: 'Now',
   open: 'Without a credential',
@@ -61,5 +63,5 @@ export const first = {
   call: 'Its first call',
   callText: 'Ask your client something that needs a tool. The call appears here.',
   server: 'Your first own server',
-  serverText: 'Beside the samples: a program, an address, or one from the registry.',
+  serverText: 'Beside the samples: a program, an address, or one from the catalogue.',
 } as const;

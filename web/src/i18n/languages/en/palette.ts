@@ -15,7 +15,6 @@ export const palette = {
   },
   reconnect: 'Reconnect {{name}}',
   paste: 'Add servers by pasting settings',
-  registry: 'Add a server from the registry',
   theme: 'Switch theme: {{theme}}',
   keys: 'Keyboard shortcuts',
   keysText: 'They do nothing while you type in a field, or while a dialog is open.',

@@ -8,7 +8,7 @@ export const servers = {
   made: 'New',
   unset: 'Not set, and taken as empty: {{names}}',
   emptyTitle: 'No server yet',
-  emptyText: 'Add one by hand, paste what another client uses, drop a bundle, or pick one from the registry.',
+  emptyText: 'Pick one from the catalogue, paste what another client uses, drop a bundle, or add one by hand.',
   emptyUser: 'You have not been given a server yet. Ask an admin, or add a remote one of your own.',
   state: {
     connected: 'Connected',
@@ -129,6 +129,10 @@ export const servers = {
     template: 'What each user sets for themselves',
     templateHint:
       'One per line: env.TOKEN, headers.X-Api-Key or args.team, and what it is called. Users fill it in under “Your credentials”.',
+    asks: 'What it needs',
+    whereFrom: 'Where to get it',
+    how: 'How it is reached',
+    useName: 'Use “{{name}}”',
     more: 'More',
     key: 'Name',
     value: 'Value',
@@ -149,7 +153,6 @@ export const servers = {
     form: 'Form',
     paste: 'Paste',
     bundle: 'Bundle',
-    registry: 'Registry',
   },
   paste: {
     label: 'What another client or a README says',
@@ -182,15 +185,5 @@ export const servers = {
     later: 'Later',
     done: '“{{name}}” is added.',
     waiting: '“{{name}}” is added, and disabled until its values are given.',
-  },
-  registry: {
-    search: 'Search the MCP registry',
-    add: 'Use',
-    away: 'The registry cannot be reached',
-    awayText: "The hub's machine cannot get through to it. The other ways to add a server work without it.",
-    more: 'More results',
-    none: 'No server in the registry matches.',
-    repository: 'Source code',
-    cannot: 'It offers no way of starting that this hub knows.',
   },
 } as const;

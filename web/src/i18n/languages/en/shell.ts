@@ -22,6 +22,7 @@ export const app = {
 export const nav = {
   overview: 'Overview',
   servers: 'Servers',
+  catalog: 'Catalogue',
   tools: 'Playground',
   groups: 'Groups',
   costs: 'Token bill',

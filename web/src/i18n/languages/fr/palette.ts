@@ -18,7 +18,6 @@ export const palette: SomeTexts['palette'] = {
   },
   reconnect: 'Reconnecter {{name}}',
   paste: 'Ajouter des serveurs en collant une configuration',
-  registry: 'Ajouter un serveur depuis le registre',
   theme: 'Changer de thème : {{theme}}',
   keys: 'Raccourcis clavier',
   keysText: 'Ils sont sans effet pendant la saisie dans un champ ou quand une boîte de dialogue est ouverte.',

@@ -159,7 +159,6 @@ export const servers: SomeTexts['servers'] = {
     form: 'Formulaire',
     paste: 'Coller',
     bundle: 'Bundle',
-    registry: 'Registre',
   },
   paste: {
     label: 'Ce qu’indique un autre client ou un README',
@@ -194,16 +193,5 @@ export const servers: SomeTexts['servers'] = {
     later: 'Plus tard',
     done: '« {{name}} » est ajouté.',
     waiting: '« {{name}} » est ajouté, et désactivé tant que ses valeurs manquent.',
-  },
-  registry: {
-    search: 'Rechercher dans le registre MCP',
-    add: 'Utiliser',
-    away: 'Le registre est injoignable',
-    awayText:
-      'La machine du hub ne parvient pas à l’atteindre. Les autres façons d’ajouter un serveur fonctionnent sans lui.',
-    more: 'Plus de résultats',
-    none: 'Aucun serveur du registre ne correspond.',
-    repository: 'Code source',
-    cannot: 'Il ne propose aucun mode de démarrage que ce hub connaisse.',
   },
 };

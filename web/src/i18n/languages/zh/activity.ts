@@ -54,6 +54,8 @@ export const activity: Texts['activity'] = {
   noCause: '没有给出原因。',
   log: '当时的日志',
   moment: '服务器在此期间的输出',
+  chosenTime: '所选时间段',
+  allTimes: '不再只看这段时间',
   fromTo: '{{first}} 至 {{last}}',
   emptyTitle: '还没有调用',
   emptyText: '客户端和试用页面的调用会显示在这里。',

@@ -33,6 +33,8 @@ export const overview: Texts['overview'] = {
   noCalls: '此时间段内没有调用',
   noCallsText: '连接一个客户端，或在试用页面运行工具。',
   table: '以表格查看',
+  chooseTime: '{{chart}}：选择时间段',
+  chooseHint: '点击或拖动以查看某段时间的调用',
   time: '时间',
   now: '现在',
   open: '无需凭据',
@@ -58,5 +60,5 @@ export const first: Texts['first'] = {
   call: '它的第一次调用',
   callText: '请让客户端做一件需要工具的事，调用会出现在这里。',
   server: '你自己的第一个服务器',
-  serverText: '除示例以外：一个程序、一个地址，或注册表中的一个。',
+  serverText: '除示例以外：一个程序、一个地址，或目录中的一个。',
 };

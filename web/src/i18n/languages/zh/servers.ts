@@ -10,7 +10,7 @@ export const servers: Texts['servers'] = {
   unset: '未设置，按空值处理：{{names}}',
   anyStatus: '所有状态',
   emptyTitle: '还没有服务器',
-  emptyText: '手动添加、粘贴其他客户端的配置、拖入安装包，或从注册表中挑选。',
+  emptyText: '从服务器目录中挑选、粘贴其他客户端的配置、拖入安装包，或手动添加。',
   emptyUser: '你还没有分配到服务器。请联系管理员，或添加你自己的远程服务器。',
   state: {
     connected: '已连接',
@@ -126,6 +126,10 @@ export const servers: Texts['servers'] = {
     perSession: '每个会话使用独立的进程或连接',
     template: '由每个用户自行设置的值',
     templateHint: '每行一个：env.TOKEN、headers.X-Api-Key 或 args.team，后接其名称。用户在“你的凭据”中填写。',
+    asks: '所需的值',
+    whereFrom: '在哪里获取',
+    how: '连接方式',
+    useName: '使用“{{name}}”',
     more: '更多',
     key: '名称',
     value: '值',
@@ -145,7 +149,6 @@ export const servers: Texts['servers'] = {
     form: '表单',
     paste: '粘贴',
     bundle: '安装包',
-    registry: '注册表',
   },
   paste: {
     label: '其他客户端或 README 中的内容',
@@ -175,15 +178,5 @@ export const servers: Texts['servers'] = {
     later: '以后再填',
     done: '“{{name}}”已添加。',
     waiting: '“{{name}}”已添加，填写所需的值之前保持停用。',
-  },
-  registry: {
-    search: '搜索 MCP 注册表',
-    add: '使用',
-    away: '无法访问注册表',
-    awayText: 'Hub 所在机器无法连接到注册表。其他添加方式不受影响。',
-    more: '更多结果',
-    none: '注册表中没有匹配的服务器。',
-    repository: '源代码',
-    cannot: '没有此 Hub 支持的启动方式。',
   },
 };

@@ -24,6 +24,7 @@ export const app: Texts['app'] = {
 export const nav: Texts['nav'] = {
   overview: '概览',
   servers: '服务器',
+  catalog: '服务器目录',
   tools: '试用工具',
   groups: '分组',
   costs: 'token 账单',
