@@ -117,6 +117,30 @@ test('a user finds what is within reach, and nothing for admins', async () => {
     await field(page).fill(q);
     await page.getByText('Nothing matches.').waitFor();
   }
+  await page.keyboard.press('Escape');
+  for (const [q, name] of [
+    ['apps', 'Connected apps'],
+    ['credentials', 'Your credentials'],
+  ] as const) {
+    await find(page, q, name);
+    await page.keyboard.press('Enter');
+    await heading(page, name);
+  }
+});
+
+test('the parts of the page of one’s account are found, and shown, on a phone and in Chinese too', async () => {
+  const page = await visit(hub, '/', { as: ann, width: 390, height: 600 });
+  await heading(page, 'Overview');
+  await find(page, 'logged', 'Where you are logged in');
+  await page.keyboard.press('Enter');
+  const sessions = page.getByRole('heading', { name: 'Where you are logged in' });
+  await expect.poll(() => sessions.evaluate((title) => title.getBoundingClientRect().top < innerHeight)).toBe(true);
+  await page.evaluate(() => localStorage.setItem('toolhub.language', 'zh'));
+  await page.reload();
+  await heading(page, '账户');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('凭据');
+  await page.getByRole('option', { name: '你的凭据', selected: true }).waitFor();
 });
 
 test('keys lead to pages, to the search of a page and to their own list, and do nothing while one types', async () => {

@@ -314,7 +314,9 @@ test('users fill in their credentials for a server, see no value again, and remo
     credentialTemplate: [{ target: 'headers', name: 'X-Api-Key', label: 'Key of the ticket system' }],
   };
   await api(hub, 'POST', '/servers', { token: admin, body: { name: 'tickets', config } });
-  const page = await visit(hub, '/account/credentials');
+  const page = await visit(hub, '/servers/tickets');
+  await page.getByText('yours are not set').waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Your credentials' }).click();
   await page.getByText('not set').waitFor();
   await page.getByLabel('Key of the ticket system').fill('a-key-of-mine');
   await page.getByRole('button', { name: 'Save your credentials for tickets' }).click();

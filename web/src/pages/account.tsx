@@ -43,13 +43,13 @@ export function Account() {
             ))}
           </dl>
         </Panel>
-        <Panel title={t('account.change')}>
+        <Panel id="password" title={t('account.change')}>
           <ChangePassword />
         </Panel>
-        <Panel title={t('factor.title')} className="md:col-span-2">
+        <Panel id="factor" title={t('factor.title')} className="md:col-span-2">
           <SecondFactor />
         </Panel>
-        <Panel title={t('sessions.title')} className="md:col-span-2">
+        <Panel id="sessions" title={t('sessions.title')} className="md:col-span-2">
           <Sessions />
         </Panel>
       </div>

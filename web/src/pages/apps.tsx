@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { AppWindow, Unplug } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../api/client.ts';
@@ -8,7 +9,7 @@ import { boot } from '../boot.ts';
 import { guess, useAction } from '../lib/action.ts';
 import { date, relative } from '../lib/format.ts';
 import { Badge } from '../ui/badge.tsx';
-import { IconButton } from '../ui/button.tsx';
+import { buttonClass, IconButton } from '../ui/button.tsx';
 import { confirm } from '../ui/confirm.tsx';
 import { Failure } from '../ui/failure.tsx';
 import { Empty, Loading, Page } from '../ui/page.tsx';
@@ -28,7 +29,11 @@ export function Apps() {
         ) : !grants.data ? (
           <Loading />
         ) : grants.data.length === 0 ? (
-          <Empty icon={AppWindow} title={t('apps.emptyTitle')} text={t('apps.emptyText')} />
+          <Empty icon={AppWindow} title={t('apps.emptyTitle')} text={t('apps.emptyText')}>
+            <Link to="/account/connect" className={buttonClass()}>
+              {t('nav.connect')}
+            </Link>
+          </Empty>
         ) : (
           <VirtualList
             label={t('nav.apps')}

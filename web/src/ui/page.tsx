@@ -33,6 +33,8 @@ export function Page({ title, heading, lead, actions, children }: PageProps) {
 }
 
 interface PanelProps {
+  /** What an address leads to by its `#`. */
+  readonly id?: string;
   readonly title?: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
@@ -41,9 +43,9 @@ interface PanelProps {
   readonly children: ReactNode;
 }
 
-export function Panel({ title, lead, actions, flush = false, className, children }: PanelProps) {
+export function Panel({ id, title, lead, actions, flush = false, className, children }: PanelProps) {
   return (
-    <section className={cx('panel min-w-0', className)}>
+    <section {...(id !== undefined && { id })} className={cx('panel min-w-0 scroll-mt-16', className)}>
       {title !== undefined && (
         <div className="border-line flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-4 py-3">
           <div className="min-w-0 flex-1">

@@ -21,7 +21,7 @@ import { boot } from '../../boot.ts';
 import { useReloadServer } from '../../pages/servers/actions.ts';
 import { useErrorText } from '../../ui/failure.tsx';
 import { logOut } from '../log-out.ts';
-import { placesOf } from '../places.ts';
+import { type Place, placesOf } from '../places.ts';
 import { overlay } from '../shortcuts.ts';
 import { chooseTheme, themes } from '../theme.ts';
 import type { Findable } from './rank.ts';
@@ -44,6 +44,15 @@ export function useEntries(me: Me): readonly Entry[] {
   return useMemo(() => [...pages, ...actions, ...found], [pages, actions, found]);
 }
 
+interface Page {
+  readonly to: Place['to'] | '/account';
+  readonly icon: LucideIcon;
+  readonly name: string;
+  readonly more?: string;
+  /** A part of it. */
+  readonly hash?: string;
+}
+
 function usePages(me: Me): readonly Entry[] {
   const { t } = useTranslation();
   const router = useRouter();
@@ -51,14 +60,20 @@ function usePages(me: Me): readonly Entry[] {
     const places = placesOf(me)
       .flat()
       .map(({ to, name, icon }) => ({ to, icon, name: t(`nav.${name}`) }));
-    return [...places, { to: '/account' as const, icon: UserRound, name: t('app.account') }].map(
-      ({ to, icon, name }): Entry => ({
-        id: `page ${to}`,
+    const account = { to: '/account' as const, icon: UserRound };
+    const parts = [
+      { ...account, name: t('account.change'), hash: 'password' },
+      { ...account, name: t('factor.title'), hash: 'factor' },
+      { ...account, name: t('sessions.title'), hash: 'sessions' },
+    ].map((part) => ({ ...part, more: t('app.account') }));
+    return [...places, { ...account, name: t('app.account') }, ...parts].map(
+      ({ to, icon, name, more = '', hash = '' }: Page): Entry => ({
+        id: `page ${to}#${hash}`,
         kind: 'page',
         name,
-        more: '',
+        more,
         icon,
-        run: () => void router.navigate({ to }),
+        run: () => void router.navigate({ to, hash }),
       }),
     );
   }, [me, router, t]);

@@ -54,6 +54,11 @@ function Shown({ server }: { readonly server: ServerDetails }) {
       lead={description}
       actions={<Actions server={server} />}
     >
+      {server.credentials?.configured === false && (
+        <p role="status" className="bg-warn-wash text-warn rounded-lg px-4 py-3 text-sm">
+          {t('servers.ownMissing')}
+        </p>
+      )}
       <Trouble server={server} />
       {unsetVariables.length > 0 && (
         <p role="status" className="bg-warn-wash text-warn rounded-lg px-4 py-3 text-sm wrap-anywhere">

@@ -6,6 +6,8 @@ export const servers = {
   anyStatus: 'Any status',
   needsYou: 'Needs you',
   made: 'New',
+  ownMissing:
+    'Each user has credentials of their own here, and yours are not set: your calls are refused until they are.',
   unset: 'Not set, and taken as empty: {{names}}',
   emptyTitle: 'No server yet',
   emptyText: 'Pick one from the catalogue, paste what another client uses, drop a bundle, or add one by hand.',

@@ -7,6 +7,7 @@ export const servers: Texts['servers'] = {
   status: '状态',
   made: '新',
   needsYou: '需要你处理',
+  ownMissing: '此服务器由每个用户使用自己的凭据，你的凭据尚未设置：在设置之前，你的调用会被拒绝。',
   unset: '未设置，按空值处理：{{names}}',
   anyStatus: '所有状态',
   emptyTitle: '还没有服务器',
