@@ -16,6 +16,7 @@ export const languages = {
   en: { name: 'English', load: () => import('./languages/en.ts') },
   es: { name: 'Español', load: () => import('./languages/es.ts') },
   fr: { name: 'Français', load: () => import('./languages/fr.ts') },
+  ja: { name: '日本語', load: () => import('./languages/ja.ts') },
   zh: { name: '简体中文', load: () => import('./languages/zh.ts') },
 } as const satisfies Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Language> }>>;
 
