@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { askingStdio } from '../kit/asking.ts';
 import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -92,8 +93,10 @@ beforeAll(async () => {
       }),
     },
   });
-  hub = await testHub({ mcpServers: { lab: server.config, other: hostileStdio({ tools: ['echo'] }).config } });
-  await hub.connected(2);
+  hub = await testHub({
+    mcpServers: { lab: server.config, other: hostileStdio({ tools: ['echo'] }).config, asking: askingStdio() },
+  });
+  await hub.connected(3);
   await userToken(hub, await login(hub), 'ann', { servers: ['lab'] });
 });
 
@@ -292,6 +295,34 @@ test('progress is seen while it runs', async () => {
   expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['1', '40']);
   rmSync(gate);
   await page.getByText('done after 40').first().waitFor();
+  const messages = page.getByRole('list', { name: 'Messages' });
+  await messages.getByText('Sent:').first().waitFor();
+  await messages.getByText('40/40').waitFor();
+  await messages.getByText('answer', { exact: true }).click();
+  await messages.getByText('"resultType": "complete"').waitFor();
+});
+
+test('what a server asks is shown and answered, in the place of a user and of a model', async () => {
+  const page = await visit(hub, '/tools?server=asking&tool=both');
+  await page.getByRole('button', { name: 'JSON', exact: true }).click();
+  await page.getByLabel('Arguments as JSON').fill('{"label":"who?"}');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('heading', { name: 'asking asks' }).waitFor();
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await page.getByLabel('word').fill('me');
+  await page.getByRole('button', { name: 'Send' }).first().click();
+  await page.getByText('user: who?').waitFor();
+  await page.getByLabel('Answer in the place of a model').fill('a model');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('OK', { exact: true }).waitFor();
+  const messages = page.getByRole('list', { name: 'Messages' });
+  expect(await messages.getByText('tools/call').count()).toBe(2);
+  const told = page.getByRole('region', { name: 'Text' });
+  await told.getByText('"action":"accept"').first().waitFor();
+  await page.getByLabel('Arguments as JSON').fill('{"label":"again"}');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Give the call up' }).click();
+  await page.getByText(/^Given up\./).waitFor();
 });
 
 test('a call that hangs is cancelled, and its server is told', async () => {

@@ -13,7 +13,9 @@ import { type CallState, useCall } from './call.ts';
 import { ArgumentFields, useArguments } from './arguments.tsx';
 import { clientText, curlText } from './as-text.ts';
 import { Earlier, SaveExample, useKept } from './earlier.tsx';
+import { Messages } from './messages.tsx';
 import { Outcome } from './outcome.tsx';
+import { Asked } from './questions.tsx';
 import type { Replay } from './replay.ts';
 
 interface CallToolProps {
@@ -34,7 +36,7 @@ export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
   const fields = useArguments(tool.inputSchema, replay?.kind === 'filled' ? replay.args : undefined);
   const [isNaming, setNaming] = useState(false);
   const kept = useKept(username, `${server} ${originalName}`, fields.schema);
-  const { state, run, cancel } = useCall(server, originalName);
+  const { state, messages, run, cancel, answer } = useCall(server, originalName);
   const error = state.kind === 'failed' ? state.error : null;
   const call = async (value: JsonObject) => {
     const ok = await run(value);
@@ -60,7 +62,7 @@ export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
           {!enabled && <p className="bg-warn-wash text-warn rounded-md px-3 py-2 text-sm">{t('play.off')}</p>}
           <ArgumentFields fields={fields} error={error} />
           <div className="flex flex-wrap items-center gap-2">
-            <Button look="primary" type="submit" icon={Play} busy={state.kind === 'running'}>
+            <Button look="primary" type="submit" icon={Play} busy={state.kind === 'running' || state.kind === 'asked'}>
               {t('play.run')}
             </Button>
             {state.kind === 'running' && (
@@ -92,9 +94,15 @@ export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
       </Panel>
       <div role="status" aria-live="polite" className="empty:-mt-5">
         {state.kind === 'running' && <Running state={state} />}
-        {state.kind === 'cancelled' && <p className="panel text-soft p-4 text-sm">{t('play.cancelled')}</p>}
+        {state.kind === 'cancelled' && (
+          <p className="panel text-soft p-4 text-sm">{t(state.givenUp ? 'play.givenUp' : 'play.cancelled')}</p>
+        )}
       </div>
+      {state.kind === 'asked' && (
+        <Asked key={messages.length} server={server} questions={state.questions} onAnswer={answer} />
+      )}
       {(state.kind === 'done' || state.kind === 'failed') && <Outcome state={state} />}
+      <Messages messages={messages} />
       <Earlier kept={kept} onFill={fields.fill} />
     </div>
   );
