@@ -18,7 +18,7 @@ import { VirtualList } from '../../ui/virtual-list.tsx';
 import { Status } from '../servers/status.tsx';
 import { CallTool } from './call-tool.tsx';
 import { FoundTools, moveThroughFound } from './find-tools.tsx';
-import { useReplay } from './replay.ts';
+import { useReplay } from './use-replay.ts';
 
 const route = getRouteApi('/shell/tools');
 
