@@ -171,6 +171,41 @@ describe('calls', () => {
     await page.getByText(/Page 1 of 2, \d+ calls/).waitFor();
   });
 
+  test('are coloured by what they are of, and the name of a colour narrows to it', async () => {
+    const page = await visit(hub, '/activity');
+    await page.getByRole('combobox', { name: 'Colours' }).selectOption('client');
+    // Callers over REST, and those without a session, have none.
+    await page.getByText(/^None\s*\d+$/).waitFor();
+    await page.getByRole('combobox', { name: 'Colours' }).selectOption('tool');
+    await page.getByRole('button', { name: 'beta · water_plants' }).click();
+    await page.waitForURL(/server=beta&tool=water_plants/);
+    await page.getByText('Page 1 of 1, 1 call').waitFor();
+  });
+
+  test('show where they fail, where they are slow and when there are many, and each leads to its calls', async () => {
+    const page = await visit(hub, '/activity?username=admin');
+    await page.getByRole('tab', { name: 'Patterns' }).click();
+    const failing = page.getByRole('list', { name: 'What fails most' });
+    await failing.getByText('10 of 10').waitFor();
+    expect(await failing.getByRole('listitem').count()).toBe(1);
+    expect(await page.getByRole('list', { name: 'What is slowest' }).getByRole('listitem').count()).toBe(2);
+    await failing.getByRole('link', { name: /^fail alpha/ }).click();
+    await page.waitForURL(/tool=fail&status=failed|status=failed.*tool=fail/);
+    await page.getByText('Page 1 of 1, 10 calls').waitFor();
+    await page.getByRole('tab', { name: 'Patterns' }).click();
+    const hours = page.getByRole('grid', { name: 'Busy hours' });
+    await hours.getByRole('gridcell').first().press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    // Yesterday, from one to two.
+    await page
+      .getByRole('gridcell', { name: /, 1:00: 0 calls, 0 failed$/ })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/from=.*&to=/);
+    await page.getByText('Nothing matches.').waitFor();
+  });
+
   test('tell everything about themselves, by keyboard too, and can be made again', async () => {
     const page = await visit(hub, '/activity?username=ann&status=success');
     await page.getByRole('button', { name: 'echo' }).focus();
@@ -265,6 +300,7 @@ test('readers of screens find nothing wrong, in light and dark, wide and narrow'
   const page = await visit(hub, '/account');
   const shown = {
     '/activity': page.locator(rows).filter({ hasText: 'echo' }).first(),
+    '/activity?kind=patterns': page.getByRole('grid', { name: 'Busy hours' }),
     '/activity?kind=search': page.locator(rows).filter({ hasText: 'water the plants' }),
   };
   expect(await violationsAt(page, shown)).toEqual([]);

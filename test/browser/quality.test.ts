@@ -53,6 +53,7 @@ const pages = [
   '/smart?q=create%20a%20note',
   '/activity',
   '/activity?kind=search',
+  '/activity?kind=patterns',
   '/logs',
   '/users',
   '/keys',

@@ -39,12 +39,48 @@ function within(period: Period): { startDate: string; endDate?: string } {
 
 const steps = 48;
 
-export const timelineQuery = (period: Period, filter: ActivityFilter = {}) =>
+/** `by`: in groups as well, the largest few. */
+export const timelineQuery = (period: Period, filter: ActivityFilter = {}, by?: string) =>
   queryOptions({
-    queryKey: ['timeline', period, filter],
+    queryKey: ['timeline', period, filter, by],
     queryFn: ({ signal }) =>
       get<ActivityTimeline>(
-        `/activities/timeline${queryOf({ ...filter, ...between(period, steps), buckets: steps })}`,
+        `/activities/timeline${queryOf({ ...filter, ...between(period, steps), buckets: steps, ...inFew(by) })}`,
+        signal,
+      ),
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
+const few = 6;
+const inFew = (groupBy: string | undefined) => (groupBy === undefined ? {} : { groupBy, groups: few });
+
+/** The calls of each hour: whole days, as they are where the reader lives. */
+export const hoursQuery = (start: Date, end: Date, filter: ActivityFilter) => {
+  const [startDate, endDate] = [start.toISOString(), new Date(end.getTime() - 1).toISOString()];
+  return queryOptions({
+    queryKey: ['hours', startDate, endDate, filter],
+    queryFn: ({ signal }) => {
+      const buckets = Math.round((end.getTime() - start.getTime()) / 3_600_000);
+      return get<ActivityTimeline>(
+        `/activities/timeline${queryOf({ ...filter, startDate, endDate, buckets })}`,
+        signal,
+      );
+    },
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+};
+
+/** The tools that have the most of something. */
+export const topToolsQuery = (period: Period, filter: ActivityFilter, sort: 'failed' | 'p95') =>
+  queryOptions({
+    queryKey: ['top-tools', period, filter, sort],
+    queryFn: ({ signal }) =>
+      get<ActivityStats>(
+        `/activities/stats${queryOf({ ...filter, ...between(period, steps), groupBy: 'server,tool', sort, groups: 8 })}`,
         signal,
       ),
     refetchInterval,

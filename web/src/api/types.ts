@@ -25,6 +25,7 @@ export type {
 export type {
   Activity,
   ActivityFailure,
+  ActivityGroup,
   ActivityBucket,
   ActivityChoices,
   ActivityStatistics as ActivityStats,

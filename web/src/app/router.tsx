@@ -133,6 +133,7 @@ const activity = createRoute({
     'since',
     'from',
     'to',
+    'by',
     'page',
     'call',
     'kind',

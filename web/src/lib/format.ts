@@ -101,6 +101,12 @@ export function shortTime(time: string | number | Date, spanMs: number): string 
   return kept(long ? 'day' : 'minute', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
 }
 
+/** A day in a list of days: Tue 24 Nov. */
+export function dayName(time: string | number | Date): string {
+  const options = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  return kept('dayName', (language) => new Intl.DateTimeFormat(language, options)).format(new Date(time));
+}
+
 /** The hub puts texts of several lines into one; here they are several again. */
 export function inLines(text: string): string {
   return text.replaceAll(/ ?↵ ?/g, '\n');

@@ -1,34 +1,35 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Activity as ActivityIcon, Radar, X } from 'lucide-react';
+import { Activity as ActivityIcon, Radar } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
-import { activitiesQuery, type Period, type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
-import { count, dateTime, duration, many, percent } from '../../lib/format.ts';
+import { activitiesQuery, statsQuery } from '../../api/records.ts';
+import { count, many, percent } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { Charts } from '../../ui/chart.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
-import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
+import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { TabPanel, Tabs } from '../../ui/tabs.tsx';
-import { CallsChart, LatencyChart, WithBuckets } from '../overview/charts.tsx';
+import { CallCharts } from './call-charts.tsx';
 import { Calls } from './calls.tsx';
 import { Causes } from './causes.tsx';
 import { Details } from './details.tsx';
-import { allFailed, Filters, filterNames } from './filters.tsx';
+import { Filters } from './filters.tsx';
+import { type Chosen, PeriodChoice, useFilter } from './period.tsx';
 import { Searches } from './searches.tsx';
 
 const route = getRouteApi('/shell/activity');
-const names = Object.keys(spans) as Span[];
-const usual: Span = '24h';
+const Patterns = lazy(() => import('./patterns.tsx').then(({ Patterns }) => ({ default: Patterns })));
+
+const kinds = ['call', 'search', 'patterns'] as const;
 
 /** Everything that was called and searched for; all of it is in the address. */
 export function ActivityPage() {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
   const { call, since, from, to, ...search } = route.useSearch();
-  const kind = search.kind === 'search' ? 'search' : 'call';
+  const kind = kinds.find((each) => each === search.kind) ?? 'call';
   const navigate = useNavigate({ from: '/activity' });
   const lead = t(isAdmin ? 'activity.lead' : 'activity.leadOwn');
   return (
@@ -37,14 +38,22 @@ export function ActivityPage() {
         label={t('nav.activity')}
         value={kind}
         onChange={(next) =>
-          void navigate({ search: { since, from, to, kind: next === 'search' ? next : undefined }, replace: true })
+          void navigate({
+            search: (old) => ({
+              // Searches are of no server and of no tool.
+              ...(next === 'search' || kind === 'search' ? { since, from, to } : { ...old, page: undefined }),
+              kind: next === 'call' ? undefined : next,
+            }),
+            replace: true,
+          })
         }
         tabs={[
           { value: 'call', label: t('activity.calls') },
           { value: 'search', label: t('activity.searches') },
+          { value: 'patterns', label: t('activity.patterns') },
         ]}
       >
-        {(['call', 'search'] as const).map((each) => (
+        {kinds.map((each) => (
           <TabPanel key={each} value={each} className="flex flex-col gap-5 pt-5">
             <Records kind={each} />
           </TabPanel>
@@ -57,53 +66,25 @@ export function ActivityPage() {
   );
 }
 
-/** A time that was chosen in a chart, or how far back. */
-function PeriodChoice() {
-  const { t } = useTranslation();
-  const { span, period } = useFilter();
-  const navigate = useNavigate({ from: '/activity' });
-  const goTo = (since: string, replace: boolean) =>
-    void navigate({ search: (old) => ({ ...old, since, from: undefined, to: undefined, page: undefined }), replace });
-  const isChosen = typeof period !== 'string';
-  return (
-    <>
-      {isChosen && (
-        <Button onClick={() => goTo(span, false)} title={t('activity.allTimes')}>
-          <span className="tabular-nums">
-            {t('activity.fromTo', { first: dateTime(period.from), last: dateTime(period.to) })}
-          </span>
-          <X size={15} aria-hidden />
-          <span className="sr-only">{t('activity.allTimes')}</span>
-        </Button>
-      )}
-      <Select
-        aria-label={t('overview.range')}
-        value={isChosen ? '' : span}
-        onChange={({ target: { value } }) => goTo(value, true)}
-        options={[
-          ...(isChosen ? [{ value: '', label: t('activity.chosenTime') }] : []),
-          ...names.map((value) => ({ value, label: t(`overview.${value}`) })),
-        ]}
-      />
-    </>
-  );
-}
-
-function useFilter() {
-  const search = route.useSearch();
-  const span = names.find((name) => name === search.since) ?? usual;
-  const [from, to] = [Date.parse(search.from ?? ''), Date.parse(search.to ?? '')];
-  const period: Period = from <= to ? { from: new Date(from).toISOString(), to: new Date(to).toISOString() } : span;
-  const chosen = Object.fromEntries(filterNames.map((name) => [name, search[name]]));
-  const filter = search.status === allFailed ? { ...chosen, status: undefined, failed: 'true' } : chosen;
-  const narrowed = typeof period !== 'string' || filterNames.some((name) => search[name] !== undefined);
-  return { span, period, filter, narrowed, page: Math.max(1, Math.floor(Number(search.page ?? 1)) || 1) };
-}
-
-function Records({ kind }: { readonly kind: 'call' | 'search' }) {
+function Records({ kind }: { readonly kind: (typeof kinds)[number] }) {
   const { period, filter } = useFilter();
   const navigate = useNavigate({ from: '/activity' });
   const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }) });
+  const filters = (
+    <div className="flex flex-wrap gap-2">
+      <Filters searches={kind === 'search'} />
+    </div>
+  );
+  if (kind === 'patterns') {
+    return (
+      <>
+        {filters}
+        <Suspense fallback={<Loading rows={9} />}>
+          <Patterns period={period} filter={filter} />
+        </Suspense>
+      </>
+    );
+  }
   return (
     <>
       {kind === 'call' ? (
@@ -111,46 +92,10 @@ function Records({ kind }: { readonly kind: 'call' | 'search' }) {
       ) : (
         <SearchNumbers period={period} filter={filter} />
       )}
-      <div className="flex flex-wrap gap-2">
-        <Filters searches={kind === 'search'} />
-      </div>
+      {filters}
       {kind === 'call' && <Causes period={period} filter={filter} onOpen={open} />}
       <List kind={kind} />
     </>
-  );
-}
-
-type Chosen = Pick<ReturnType<typeof useFilter>, 'period' | 'filter'>;
-
-function CallCharts({ period, filter }: Chosen) {
-  const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/activity' });
-  const timeline = useQuery(timelineQuery(period, filter));
-  const stats = useQuery(statsQuery(period, filter));
-  const buckets = timeline.data?.buckets;
-  const { totalCalls = 0, errorCount = 0, avgDuration = 0 } = stats.data ?? {};
-  // A line that is there before its words are.
-  const blank = '\u00a0';
-  const failed = `${t('overview.failed', { number: count(errorCount) })} (${percent(errorCount / totalCalls)})`;
-  const pick = (from: string, to: string) =>
-    void navigate({ search: (old) => ({ ...old, from, to, page: undefined }), resetScroll: false });
-  return (
-    <div className="grid items-start gap-5 lg:grid-cols-2">
-      <Charts onPick={pick}>
-        <Panel
-          title={t('overview.callsChart')}
-          lead={totalCalls > 0 ? `${t('activity.sum', many(totalCalls))}, ${failed}` : blank}
-        >
-          <WithBuckets buckets={buckets} show={CallsChart} />
-        </Panel>
-        <Panel
-          title={t('overview.latencyChart')}
-          lead={totalCalls > 0 ? t('activity.mean', { duration: duration(avgDuration) }) : blank}
-        >
-          <WithBuckets buckets={buckets} show={LatencyChart} />
-        </Panel>
-      </Charts>
-    </div>
   );
 }
 

@@ -76,7 +76,7 @@ export function LatencyChart({ buckets }: Buckets) {
   );
 }
 
-function NoCalls() {
+export function NoCalls() {
   const { t } = useTranslation();
   return <Empty icon={ChartColumn} title={t('overview.noCalls')} text={t('overview.noCallsText')} />;
 }
