@@ -14,6 +14,10 @@ export const errorTable = {
   oauth_required: { status: 403, rpc: -32003 },
   /** A server that each user uses with credentials of their own (CONTRACT §8). */
   credentials_required: { status: 403, rpc: -32001 },
+  /** A policy forbids the call (CONTRACT §9). `data` says which. */
+  policy: { status: 403, rpc: -32001 },
+  /** The call needs the yes of a person, who said no, or did not answer. `data` says which question it was. */
+  approval: { status: 403, rpc: -32001 },
   not_found: { status: 404, rpc: -32602 },
   /** Makes clients of MCP initialize again (2025-11-25, Session management). */
   session_gone: { status: 404, rpc: -32001 },
@@ -21,6 +25,8 @@ export const errorTable = {
   too_large: { status: 413, rpc: -32600 },
   wrong_type: { status: 415, rpc: -32600 },
   too_many: { status: 429, rpc: -32000 },
+  /** More calls than `limits` allow (CONTRACT §9). */
+  limit_exceeded: { status: 429, rpc: -32005 },
   upstream_failed: { status: 502, rpc: -32000 },
   upstream_unavailable: { status: 503, rpc: -32000 },
   not_ready: { status: 503, rpc: -32000 },
@@ -61,6 +67,7 @@ export interface HubErrorOptions {
   readonly unreachable?: string;
   readonly reason?: Reason | undefined;
   readonly output?: string | undefined;
+  readonly data?: Readonly<Record<string, string>> | undefined;
   readonly said?: { readonly code: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 
@@ -94,6 +101,8 @@ export class HubError extends Error {
   readonly reason: Reason | undefined;
   /** Of a server that does not connect: what it said last. For those who manage it. */
   readonly output: string | undefined;
+  /** With `policy` and `approval`: what refused the call, for programs. */
+  readonly data: HubErrorOptions['data'];
   /** `message` by name, where it is one of the table of sentences (`core/sentences.ts`). */
   readonly said: HubErrorOptions['said'];
 
@@ -110,6 +119,7 @@ export class HubError extends Error {
     this.unreachable = options.unreachable;
     this.reason = options.reason;
     this.output = options.output;
+    this.data = options.data;
     this.said = options.said;
   }
 

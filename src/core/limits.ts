@@ -16,6 +16,30 @@ export const coreLimits = {
   /** Servers named one by one in what the start says about anonymous callers. */
   exposedServers: 20,
 
+  // policies/
+
+  /** Policies of one hub: each is asked only of what it concerns, and reading a thousand takes 30 ms. */
+  policies: 1_000,
+  /** One text of policies; texts of this length are read in 10 ms. */
+  policyChars: 32_768,
+  /** All texts of one hub. */
+  policiesChars: 1_048_576,
+  /** Brackets within brackets: the engine's stack takes 100. */
+  policyDepth: 64,
+  /** `@message` of a policy. */
+  policyMessageChars: 1_000,
+  /** Tools for which it is known which policies concern them, and sets of policies that the engine has ready. */
+  policySlices: 1_000,
+  /** Verdicts that are kept, and the longest question of which one is, so that they take 20 MB at most. */
+  policyVerdicts: 10_000,
+  policyQuestionChars: 2_000,
+  /** Of the arguments that policies read: a text of this length is compared with a pattern in 50 ms at most. */
+  policyArgumentChars: 262_144,
+  policyArgumentNodes: 10_000,
+  policyArgumentDepth: 60,
+  /** Cedar's `decimal` ends at 922 337 203 685 477.5807. */
+  policyDecimalMost: 922_337_203_685_477,
+
   // schema/, arguments/ and protocol/
 
   /** Compiled schemas kept; compiling one again takes a fraction of a millisecond. */

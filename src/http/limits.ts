@@ -7,6 +7,9 @@ export const httpLimits = {
 
   // the management API and the dashboard
 
+  /** Recorded calls that a simulation of policies looks at: half a second of work. */
+  simulatedCalls: 5_000,
+
   /** A body of a route that takes a form, such as a login: thousands of characters in each of its fields. */
   smallBodyBytes: 16 * 1024,
   /** A body of any other route (`http/frame/large-bodies.ts`); an inline OpenAPI document of a large service fits. */

@@ -27,6 +27,7 @@ import { callResources } from '../http/calls/call-resources.ts';
 import type { Arrivals } from '../mcp/arrivals.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { credentialRoutes } from '../http/credentials/credential-routes.ts';
+import { governanceRoutes, type GovernanceRoutes } from '../http/governance/governance-routes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/dashboard-resources.ts';
 import { subjects } from '../http/docs/all.ts';
@@ -95,6 +96,7 @@ export interface AppParts {
   readonly embeddings: Embeddings;
   readonly room: FullDiskRetry;
   readonly metrics: Metrics;
+  readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'>;
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly log: Logger;
@@ -198,6 +200,7 @@ function buildApi(parts: AppParts & SignInParts) {
       grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
       ...recordResources({ records, settings, log: security }),
       ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, isSet, log, security }),
+      governanceRoutes({ ...parts.governance, views: parts.views, activity: records.activity, pin: () => undefined }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),

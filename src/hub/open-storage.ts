@@ -15,7 +15,8 @@ import { type DataDir, openDataDir } from '../settings/data-dir.ts';
 import { settingsFile } from '../settings/file.ts';
 import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
 import { withForwardAuth } from '../settings/system/forward-auth-env.ts';
-import { openSettings } from '../settings/store.ts';
+import { watchPolicyFolder, withPolicyFiles } from '../settings/system/policy-folder.ts';
+import { openSettings, type SettingsStore } from '../settings/store.ts';
 import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
@@ -52,14 +53,17 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
     const text = 'The settings are in the database (DB_URL), which is not available. Until it is, requests get 503';
     log('hub').warn(text, { url });
   };
+  const withVariables = withForwardAuth(env.variables);
   const settings = await openSettings({
     backend: settingsBackend({ env, dataDir, database, waiting, log: log('hub') }),
     log: log('hub'),
     initial: () => sampleSettings(dataDir.path, process.cwd()),
     unwritten: (error) => room.wait('the first settings', error, keep),
-    readAs: withForwardAuth(env.variables),
+    readAs: (document) => withPolicyFiles(withVariables(document)),
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
+  const policyFiles = watchPolicyFolder(policyFolderOf(settings), () => void settings.refresh().catch(() => undefined));
+  closers.add(() => policyFiles.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords({
     feed: book,
@@ -69,6 +73,14 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
   });
   closers.add(() => records.close());
   return { book, log, security, dataDir, database, settings, records, room };
+}
+
+/** The folder of policies, as the settings name it. */
+function policyFolderOf(settings: Pick<SettingsStore, 'document'>): () => string | undefined {
+  return () => {
+    const folder = settings.document.systemConfig?.['policyFolder'];
+    return typeof folder === 'string' && folder.trim() !== '' ? folder.trim() : undefined;
+  };
 }
 
 /** Removes what killed hubs left half written, now and once more when what is too young now is old enough. */

@@ -17,7 +17,7 @@ import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
 import { otherPaths } from '../http/frame/open-routes.ts';
-import { createPublicUrl } from '../http/frame/public-url.ts';
+import { createPublicUrl, type PublicUrl } from '../http/frame/public-url.ts';
 import { closeServer } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
@@ -35,6 +35,7 @@ import { bodyBudget } from './body-budget.ts';
 import { withEnvOverrides } from './env-overrides.ts';
 import { hubLimits } from './limits.ts';
 import { openClients } from './open-clients.ts';
+import { openGovernance } from './open-governance.ts';
 import { openMetrics } from './open-metrics.ts';
 import { secretsOf } from './open-embeddings.ts';
 import { createHttpServer } from './open-server.ts';
@@ -122,25 +123,16 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { server, fastPath } = httpServer;
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
   const { arrivals, forRequests } = openCallRecords({ ...storage, changes, counts, clean: book.clean }, closers);
-  const dispatch = { ...clients.forRequests, ...forRequests, smart: smart.options, version, log: log('gateway') };
+  const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
+  const governance = openGovernance({ env, ...snapshots, database, changes, log }, closers);
+  const forCalls = { ...clients.forRequests, ...forRequests, governance };
+  const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { ...upstream.asked, views, dispatch, changes, arrivals, embeddings: smart.embeddings, metrics };
-  const parts = { ...storage, ...asked, ...access, publicUrl, env, bodies, outside, guard };
+  const parts = { ...storage, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };
   const management = deferred<RequestListener>();
-  const mcpEntry = createMcpEntry({
-    ...dispatch,
-    basePath: env.basePath,
-    outside,
-    settings: current,
-    taken: takenPaths,
-    views,
-    ...clients,
-    pageSize: () => settings.current.system.listPageSize,
-    address: access.addressOf,
-    badCredential: access.badCredential,
-    bodies,
-    metadataUrl: metadataUrl({ publicUrl, basePath: env.basePath }),
-  });
+  const entryParts = { ...access, ...dispatch, ...clients, views, outside, bodies, publicUrl };
+  const mcpEntry = mcpEntryOf(env, entryParts, current);
   const sections = { mcp: mcpEntry, other: otherPaths(env.basePath, management.promise) };
   const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, guard, log: log('gateway') });
 
@@ -158,6 +150,23 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   management.resolve(answer);
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+}
+
+type EntryParts = Omit<
+  Parameters<typeof createMcpEntry>[0],
+  'basePath' | 'settings' | 'taken' | 'pageSize' | 'address' | 'metadataUrl'
+> & { readonly publicUrl: PublicUrl; readonly addressOf: (req: Arrived) => string };
+
+function mcpEntryOf({ basePath }: Env, parts: EntryParts, settings: () => Settings) {
+  return createMcpEntry({
+    ...parts,
+    basePath,
+    settings,
+    taken: takenPaths,
+    pageSize: () => settings().system.listPageSize,
+    address: parts.addressOf,
+    metadataUrl: metadataUrl({ ...parts, basePath }),
+  });
 }
 
 interface Startable {

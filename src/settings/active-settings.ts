@@ -52,7 +52,7 @@ export function createActiveSettings(
   const listeners = new Set<SettingsListener>();
   let told: ReadonlySet<string> = new Set();
   let snapshot: Snapshot = { settings: first.settings, document: freeze(first.document), version: 1 };
-  let json = JSON.stringify(first.document);
+  let json = JSON.stringify(readAs(first.document));
   let revision: string | undefined = first.revision;
   let lastError: HubError | undefined;
   tell(first.warnings);
@@ -78,7 +78,8 @@ export function createActiveSettings(
   function take(loaded: Loaded): void {
     if (loaded.kind === 'missing') return miss();
     if (loaded.kind === 'broken') return refuse(loaded.error);
-    if (loaded.revision === revision && lastError === undefined) return;
+    if (loaded.revision === revision && lastError === undefined && JSON.stringify(readAs(loaded.document)) === json)
+      return;
     try {
       const { settings, warnings } = parseSettings(readAs(loaded.document));
       const document = loaded.document as SettingsDocument;
@@ -94,7 +95,8 @@ export function createActiveSettings(
     lastError = undefined;
     revision = stored.revision;
     tell(warnings);
-    const text = JSON.stringify(document);
+    // What is read beside it (a folder of policies) counts too.
+    const text = JSON.stringify(readAs(document));
     // Only spaces or line breaks were changed: this is not reported.
     if (text === json) return;
     json = text;

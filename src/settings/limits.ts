@@ -22,6 +22,17 @@ export const settingsLimits = {
   /** Largest `options.maxBufferSize` of a server: near the longest string the engine can hold. */
   messageBytesMost: 512 * 1024 * 1024,
 
+  // limits of calls: what is more than this is as good as no limit
+
+  callsPerMinuteMost: 100_000,
+  concurrentCallsMost: 10_000,
+  callsPerDayMost: 100_000_000,
+  /** How long an approval may wait: a week's holiday of the person who is asked, and a day. */
+  approvalSecondsLeast: 10,
+  approvalSecondsMost: 8 * 24 * 60 * 60,
+  /** Files in a folder of policies that are read. */
+  policyFiles: 1_000,
+
   // access keys
 
   /** How long a rotated token goes on: one that has to work longer needs no rotation. */

@@ -35,6 +35,8 @@ export interface SettingsStore {
    * `misconfigured` (it cannot be written). `by`: who makes the change; the hub itself when absent.
    */
   change<T>(edit: (draft: SettingsDocument) => T, by?: ChangedBy): Promise<T>;
+  /** Reads again what is stored, and what is read beside it. */
+  refresh(): Promise<void>;
   /** Called after each swap. It should set a flag and return; what it throws is logged. Returns how to end it. */
   subscribe(listener: SettingsListener): () => void;
   /** Ends watching, waits for the running change. */
@@ -127,6 +129,7 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
     },
     firstStart: first.isNew,
     change: (edit, by) => inTurn(() => change(edit, by ?? 'hub')),
+    refresh: () => inTurn(refresh),
     subscribe: (listener) => inForce.subscribe(listener),
     async close() {
       closed = true;

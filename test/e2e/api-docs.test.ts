@@ -125,6 +125,7 @@ describe('the document', () => {
       '/servers/{name}': '/servers/alpha',
       '/servers/{name}/share-candidates': '/servers/alpha/share-candidates',
       '/users/{username}': '/users/ann',
+      '/why': '/why?tool=alpha-echo',
       '/tools/{serverName}/{toolName}': '/tools/alpha/echo',
       '/{name}/tools/{serverName}/{toolName}': '/dev/tools/alpha/echo',
       '/{name}/openapi.json': '/dev/openapi.json',

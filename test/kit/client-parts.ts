@@ -6,11 +6,23 @@ import { createLogLevels } from '../../src/mcp/log-levels.ts';
 import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
 import { createTasks } from '../../src/mcp/tasks.ts';
 import type { Views } from '../../src/core/access/view.ts';
+import { emptyCatalogue } from '../../src/core/catalogue.ts';
+import type { Settings } from '../../src/core/settings/types.ts';
+import { createCallCounts } from '../../src/governance/call-counts.ts';
 import { logLines } from './channel-log.ts';
 
 type Parts = Pick<
   DispatchOptions,
-  'views' | 'subscriptions' | 'logLevels' | 'tasks' | 'about' | 'hints' | 'records' | 'running' | 'listed'
+  | 'views'
+  | 'governance'
+  | 'subscriptions'
+  | 'logLevels'
+  | 'tasks'
+  | 'about'
+  | 'hints'
+  | 'records'
+  | 'running'
+  | 'listed'
 >;
 
 /**
@@ -23,6 +35,12 @@ export function clientParts(views: Views): Parts {
     subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
     logLevels: createLogLevels({ views, shared: () => undefined, own: () => [], ofUser: () => [] }),
     tasks: createTasks({ views, life: () => undefined }),
+    governance: {
+      settings: () => emptySettings,
+      catalogue: () => emptyCatalogue,
+      counts: createCallCounts(),
+      approvals: { approved: async () => undefined, wasUsed: async () => false },
+    },
     records: noRecords,
     running: createRunningCalls(),
     listed: async () => undefined,
@@ -30,6 +48,8 @@ export function clientParts(views: Views): Parts {
     hints: { of: () => '"ttlMs":0,"cacheScope":"private"', ofHub: () => '"ttlMs":0,"cacheScope":"private"' },
   };
 }
+
+const emptySettings = { servers: new Map(), groups: [], users: [], keys: [], system: {} } as unknown as Settings;
 
 /** Keeps nothing. */
 export const noRecords: CallRecords = {

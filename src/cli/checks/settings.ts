@@ -6,6 +6,7 @@ import type { Env } from '../../env/env.ts';
 import type { Loaded } from '../../settings/backend.ts';
 import { settingsFile } from '../../settings/file.ts';
 import { expandServer, type ReadFile } from '../../settings/server/placeholders.ts';
+import { withPolicyFiles } from '../../settings/system/policy-folder.ts';
 import { withForwardAuth } from '../../settings/system/forward-auth-env.ts';
 import { parseSettings } from '../../settings/document/parse-settings.ts';
 import { readSettingsCopy, settingsCopyPath } from '../../settings/settings-copy.ts';
@@ -70,7 +71,7 @@ export async function checkSettings(
   }
   try {
     if (loaded.kind === 'broken') throw loaded.error;
-    const { settings, faults, warnings } = parseSettings(withForwardAuth(variables)(loaded.document));
+    const { settings, faults, warnings } = parseSettings(withPolicyFiles(withForwardAuth(variables)(loaded.document)));
     const wrong = [...faults.values()].flat();
     const isWrong = new Set(wrong.map((problem) => problem.path));
     const notes = [...loaded.notes, ...warnings].filter((note) => !isWrong.has(note.path));

@@ -1,3 +1,4 @@
+import { type Item, onlyReads } from '../catalogue.ts';
 import type { Principal, Reach } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type {
@@ -167,6 +168,55 @@ export function userOf(settings: Settings, principal: Principal): UserSettings |
   return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;
 }
 
+/** Why a principal reaches a server, in a sentence; undefined when it does not. `ref` names what gives access. */
+export function whyReached(
+  settings: Settings,
+  principal: Principal,
+  server: ServerSettings,
+): { readonly reason: string; readonly ref?: string } | undefined {
+  const who = identity(settings, principal);
+  if (who === undefined || grantOf(settings, who, server) === undefined) return undefined;
+  if (who.kind === 'key') {
+    if (!keyOpensServer(who.key, server.name))
+      return { reason: `The access key "${who.key.name}" opens a group with it.` };
+    return { reason: `The access key "${who.key.name}" opens it (${who.key.accessType}).`, ref: who.key.id };
+  }
+  if (who.kind === 'user') {
+    const { user } = who;
+    if (server.owner === user.username) return { reason: `${user.username} owns the server.` };
+    if (user.servers.includes(server.name)) return { reason: `The server is on the list of ${user.username}.` };
+    if (user.role === 'admin' && isOfAdmin(settings, server)) return { reason: `${user.username} is an admin.` };
+  }
+  if (isPublic(settings, server)) return { reason: 'The server is public.' };
+  if (who.kind === 'anonymous') return { reason: 'The server has no visibility, and the caller is on this machine.' };
+  const shared = who.kind === 'user' && server.sharedWithUsers.includes(who.user.username);
+  if (shared) return { reason: `The server is shared with ${who.user.username}.` };
+  const member = who.kind === 'user' ? who.user : who;
+  const group = settings.groups.find(
+    (one) => isMember(member, one) && one.servers.some(({ name }) => name === server.name),
+  );
+  return { reason: `The group "${group?.name ?? ''}" gives access.`, ...(group && { ref: group.name }) };
+}
+
+/** The groups that a principal is in: those of a user, those that a key names, those that a token is mapped to. */
+export function groupsOf(settings: Settings, principal: Principal): readonly GroupSettings[] {
+  const who = identity(settings, principal);
+  if (who === undefined || who.kind === 'anonymous') return [];
+  if (who.kind === 'key') {
+    const { allowedGroups } = who.key;
+    return settings.groups.filter(({ id, name }) => allowedGroups.includes(id) || allowedGroups.includes(name));
+  }
+  const member = who.kind === 'user' ? who.user : who;
+  return settings.groups.filter((group) => isMember(member, group));
+}
+
+/** The group whose endpoint a scope is, as this principal can know it. */
+export function groupOf(settings: Settings, principal: Principal, scope: Scope): GroupSettings | undefined {
+  const name = scope.kind === 'named' ? scope.name : scope.kind === 'smart' ? scope.group : undefined;
+  const who = name === undefined ? undefined : identity(settings, principal);
+  return name === undefined || who === undefined ? undefined : groupFor(settings, name, who);
+}
+
 /** True while an access key is enabled and has not expired. */
 export function isInForce({ enabled, expiresAt }: KeySettings): boolean {
   return enabled && (expiresAt === undefined || Date.now() < expiresAt);
@@ -207,6 +257,18 @@ export function seesEverything(settings: Settings, principal: Principal): boolea
   if (who?.kind === 'key') return who.key.accessType === 'all';
   return who?.kind === 'user' && who.user.role === 'admin' && principal.kind !== 'app';
 }
+
+/** Whether a tool says that it only reads. Read once for each tool, and not for each key that only reads. */
+export function isReadOnly(item: Item): boolean {
+  let known = readOnlyItems.get(item);
+  if (known === undefined) {
+    known = onlyReads(item.text);
+    readOnlyItems.set(item, known);
+  }
+  return known;
+}
+
+const readOnlyItems = new WeakMap<Item, boolean>();
 
 type Identity =
   | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }

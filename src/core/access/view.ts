@@ -1,15 +1,7 @@
 import { coreLimits } from '../limits.ts';
 import { isUsedAlone } from './per-user.ts';
-import { resolve, type Resolved, type ScopeMember } from './rules.ts';
-import {
-  type Catalogue,
-  type Item,
-  type ItemKind,
-  itemKinds,
-  type Offer,
-  onlyReads,
-  type ServerAbout,
-} from '../catalogue.ts';
+import { isReadOnly, resolve, type Resolved, type ScopeMember } from './rules.ts';
+import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
 import { editObject, memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
@@ -365,18 +357,6 @@ function* shown(
     if (own?.enabled === false || selected?.has(item.key) === false) continue;
     yield { item, description: own?.description };
   }
-}
-
-/** Read once for each tool, and not for each key that only reads. */
-const readOnlyItems = new WeakMap<Item, boolean>();
-
-function isReadOnly(item: Item): boolean {
-  let known = readOnlyItems.get(item);
-  if (known === undefined) {
-    known = onlyReads(item.text);
-    readOnlyItems.set(item, known);
-  }
-  return known;
 }
 
 /** Edited texts by item, so that ten thousand tools are renamed once and not once per principal. */

@@ -21,6 +21,7 @@ import {
   serverSummary,
   batchResult,
 } from './settings.ts';
+import { approval, explanation, policy, simulation } from './governance.ts';
 import { failure, bareFailure, pagination } from './failures.ts';
 import { toolResult, searchReport, logEntry, activity, activityStatistics } from './records.ts';
 
@@ -51,6 +52,10 @@ export const components: Readonly<Record<string, Schema>> = {
   Prompt: prompt,
   Resource: resource,
   BatchResult: batchResult,
+  Policy: policy,
+  Simulation: simulation,
+  Explanation: explanation,
+  Approval: approval,
   ToolResult: toolResult,
   SearchReport: searchReport,
   LogEntry: logEntry,

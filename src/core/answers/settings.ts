@@ -29,13 +29,17 @@ const selection: Schema<'all' | readonly string[]> = {
 };
 const visibility = oneOf(['private', 'group', 'public']);
 const role = oneOf(['admin', 'user']);
+const callLimits = saying(
+  'How much may be called: in any 60 seconds, at the same time, in a day (UTC).',
+  object({}, { callsPerMinute: count, concurrentCalls: count, callsPerDay: count }),
+);
 const counts: Schema<Readonly<Record<string, number>>> = { type: 'object', additionalProperties: count };
 
 // Groups
 
 export const group = object(
   { id: text, name: text, description: text, servers: texts, owner: text, sharedWithUsers: texts },
-  { visibility },
+  { visibility, limits: callLimits },
 );
 export type Group = Shape<typeof group>;
 
@@ -57,6 +61,7 @@ export const user = object(
     email: text,
     createdAt: text,
     secondFactor: saying('The user has a second factor.', flag),
+    limits: callLimits,
     ended: saying(
       'What a new password ended.',
       object({
@@ -117,6 +122,7 @@ export const accessKey = object(
     owner: text,
     expiresAt: saying('Without it the key does not expire.', time),
     lastUsedAt: saying('Written down once a minute. Without it: not within 400 days.', time),
+    limits: callLimits,
     previousUntil: saying('The token before the last rotation is accepted until then.', time),
   },
 );

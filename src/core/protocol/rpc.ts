@@ -49,11 +49,13 @@ export function errorResponseText(id: string, code: number, message: string, dat
 /** The JSON-RPC error object for whatever was thrown; what is not a HubError says nothing of its insides. */
 export function toRpcError(error: unknown): { code: number; message: string; data?: unknown } {
   if (error instanceof HubError) {
-    const { code, problems, authorizationUrl, credentialsUrl } = error;
+    const { code, problems, authorizationUrl, credentialsUrl, retryAfterMs } = error;
     const data = {
       ...(problems.length > 0 && { problems }),
       ...(authorizationUrl !== undefined && { authorizationUrl }),
       ...(credentialsUrl !== undefined && { reason: code, url: credentialsUrl }),
+      ...(error.data && { reason: code, ...error.data }),
+      ...(code === 'limit_exceeded' && { retryAfterMs }),
     };
     return { code: error.rpcCode, message: error.message, ...(Object.keys(data).length > 0 && { data }) };
   }

@@ -52,6 +52,8 @@ export interface ServerSettings {
   readonly credentialTemplate?: readonly CredentialSlot[] | undefined;
   /** How the server is spoken to: with sessions, or without (since 2026-07-28); undefined = it is found out. */
   readonly era?: 'session' | 'stateless' | undefined;
+  /** Of all its callers together. */
+  readonly limits?: CallLimits | undefined;
 }
 
 /** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */
@@ -130,6 +132,26 @@ export interface OAuthSettings {
   readonly perUser?: boolean | undefined;
 }
 
+/** How much may be called (CONTRACT §9, Limits); what is undefined is not limited. */
+export interface CallLimits {
+  /** In any 60 seconds. */
+  readonly callsPerMinute?: number | undefined;
+  /** At the same time. */
+  readonly concurrentCalls?: number | undefined;
+  /** From midnight to midnight, UTC. */
+  readonly callsPerDay?: number | undefined;
+}
+
+/** A text of Cedar policies (CONTRACT §9, Policies). */
+export interface PolicySettings {
+  /** What callers are told: the id in the settings, or the name of the file. */
+  readonly id: string;
+  readonly text: string;
+  readonly enabled: boolean;
+  /** True for one of a file in `policyFolder`. */
+  readonly isFile: boolean;
+}
+
 export interface ItemSettings {
   readonly enabled: boolean;
   readonly description: string | undefined;
@@ -143,6 +165,8 @@ export interface GroupSettings {
   readonly visibility: Visibility | undefined;
   readonly sharedWithUsers: readonly string[];
   readonly servers: readonly GroupServer[];
+  /** Of each caller on the group's own endpoints. */
+  readonly limits?: CallLimits | undefined;
 }
 
 export interface GroupServer {
@@ -174,6 +198,7 @@ export interface UserSettings {
    * hubs look at them.
    */
   readonly passwordIsWeak?: boolean | undefined;
+  readonly limits?: CallLimits | undefined;
 }
 
 /** A person as an issuer of tokens knows them; a subject means something only together with its issuer. */
@@ -201,6 +226,7 @@ export interface KeySettings {
   readonly previous?: { readonly tokenHash: string; readonly until: number } | undefined;
   /** Reaches only tools that their server annotates `readOnlyHint: true`. */
   readonly readOnly?: boolean | undefined;
+  readonly limits?: CallLimits | undefined;
 }
 
 export type ServerDescriptionMode = 'names' | 'full';
@@ -313,4 +339,10 @@ export interface SystemSettings {
   readonly requireSecondFactor?: 'no' | 'admins' | 'everyone' | undefined;
   /** Whether arguments and results of calls are kept in the activity log. */
   readonly storeToolPayload: boolean;
+  /** In the order of the settings, those of files after them. Undefined: none. */
+  readonly policies?: readonly PolicySettings[] | undefined;
+  /** Of users, keys and callers without a credential that have none of their own (`limits.default`). */
+  readonly defaultLimits?: CallLimits | undefined;
+  /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */
+  readonly approvalMs?: number | undefined;
 }

@@ -5,6 +5,7 @@ import { smartRouting } from '../calls/smart-routing-docs.ts';
 import { credentials } from '../credentials/credential-docs.ts';
 import { dashboard } from '../dashboard/dashboard-docs.ts';
 import type { Subject } from '../frame/operation.ts';
+import { governance } from '../governance/governance-docs.ts';
 import { groups } from '../groups/group-docs.ts';
 import { keys } from '../keys/key-docs.ts';
 import { activity, logs } from '../records/record-docs.ts';
@@ -35,6 +36,7 @@ export const subjects: readonly Subject[] = [
   keys,
   grants,
   credentials,
+  governance,
   logs,
   activity,
   settings,

@@ -63,6 +63,7 @@ const forPrograms = new Set<HubError['code']>([
   'reauthenticate',
   'second_factor_required',
   'second_factor_setup_required',
+  'limit_exceeded',
 ]);
 
 function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
@@ -74,12 +75,13 @@ function failed(c: Context, error: HubError, body: Record<string, unknown>): Res
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = forPrograms.has(error.code) ? { error: error.code } : {};
+  const refused = error.data ? { error: error.code, reason: error.code, ...error.data } : {};
   const said = error.said && readsOtherThanEnglish(c) ? { said: error.said } : {};
   const { challenge, methods, passkey } = error.secondFactor ?? {};
   const factor =
     error.secondFactor === undefined ? {} : { challenge, methods, ...(passkey !== undefined && { passkey }) };
   return c.json(
-    { ...body, ...errors, ...signIn, ...credentials, ...again, ...factor, ...said },
+    { ...body, ...errors, ...signIn, ...credentials, ...again, ...refused, ...factor, ...said },
     error.status as ContentfulStatusCode,
   );
 }

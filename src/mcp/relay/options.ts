@@ -11,6 +11,7 @@ import type { ConnectionAsker, ConnectionOwner } from '../../upstream/connection
 import type { ServerRequests } from '../server-requests/server-requests.ts';
 import type { LogLevels, LoggingConnection } from '../log-levels.ts';
 import type { CallRecords } from '../records.ts';
+import type { Governance } from './admission.ts';
 import type { RunningCalls } from './running-calls.ts';
 import type { Tasks } from '../tasks.ts';
 
@@ -66,5 +67,6 @@ export interface RelayOptions {
   /** Server requests to clients in the middle of their calls. */
   readonly serverRequests: ServerRequests;
   readonly running: Pick<RunningCalls, 'add' | 'delete'>;
+  readonly governance: Governance;
   readonly log: Logger;
 }

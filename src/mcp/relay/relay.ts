@@ -6,6 +6,7 @@ import { unknownTarget } from '../failure.ts';
 import { wantedLevel } from '../log-levels.ts';
 import { abilitiesFor, type Addressed, type ClientRequest, type FindTarget, stateOwner } from '../request.ts';
 import { stateIn } from '../server-requests/request-state.ts';
+import { admit } from './admission.ts';
 import type { RelayConnection, RelayOptions } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
@@ -35,15 +36,21 @@ export function relayBy(find: FindTarget, request: ClientRequest, options: Relay
   const { target, edits } = find(request);
   const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
+  const admission = admit(request, target, options.governance);
   const connection = connectionFor(request, target, options);
   if (!connection) throw unknownTarget(request);
+  const counted = admission && !admission.question ? admission.count() : undefined;
   const Call = request.stateless ? StatelessCall : SessionCall;
   const call = new Call(request, { target, find }, connection, options);
   request.reply.gone = () => call.cancel('client disconnected');
   request.session?.inFlight.set(requestKey(request), call);
   const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
-  if (connection.status.kind === 'connected') call.start(own);
-  else void call.startWhenAvailable(own);
+  if (!admission) return call.begin(own);
+  if (typeof counted === 'function') {
+    call.counted = counted;
+    return call.begin(own);
+  }
+  void call.beginAdmitted({ ...admission, counted, isRound: state !== undefined }, own);
 }
 
 /**

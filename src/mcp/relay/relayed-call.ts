@@ -17,11 +17,12 @@ import { failureText, largeFailure, refusalText, toldToCaller, unknownTarget } f
 import { mcpLimits } from '../limits.ts';
 import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
-import type { FinishedCall } from '../records.ts';
+import { type FinishedCall, refusedCall } from '../records.ts';
 import type { Reply } from '../reply.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
+import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
@@ -38,17 +39,20 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   readonly target: Target;
   /** Replaced when a stateless client comes back to a suspended call. */
   request: ClientRequest;
-  protected readonly options: RelayOptions;
+  readonly options: RelayOptions;
   /** The client's progress token as JSON text; undefined when it wants no progress. */
   protected progressToken: string | undefined;
   /** Under which the server has it; undefined while it is not there. */
   protected id: number | undefined;
   protected edits: Edits = {};
+  /** Ends what the call counts against limits on calls at the same time. */
+  counted: (() => void) | undefined;
   readonly #find: FindTarget;
   readonly #connection: RelayConnection;
   readonly #startedAt = performance.now();
   #over = false;
   readonly #running: number;
+  #left: AbortController | undefined;
 
   constructor(
     request: ClientRequest,
@@ -85,6 +89,11 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** The call has failed. True when the client was told which capabilities it lacks. */
   protected abstract toldOfLack(): boolean;
 
+  /** Made only where a person is asked: it takes its time. */
+  get left(): AbortController {
+    return (this.#left ??= new AbortController());
+  }
+
   get reply(): Reply {
     return this.request.reply;
   }
@@ -110,6 +119,27 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** Whether the server speaks the stateless revision. */
   protected get serverIsStateless(): boolean {
     return this.#connection.offer?.about.protocolVersion === statelessRevision;
+  }
+
+  /** Sends it to the server, as soon as that is connected. */
+  begin(edits: Edits): void {
+    if (this.#connection.status.kind === 'connected') this.start(edits);
+    else void this.startWhenAvailable(edits);
+  }
+
+  /** The same once a person has said yes, and limits allow it. */
+  async beginAdmitted(admission: WaitingAdmission, edits: Edits): Promise<void> {
+    try {
+      const own = admission.question ? await approvedEdits(this, admission, edits) : edits;
+      const counted = await (admission.counted ?? admission.count());
+      if (this.#over) return counted();
+      this.counted = counted;
+      if (this.#connection.status.kind === 'connected') await this.startStill(own);
+      else await this.startWhenAvailable(own);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (this.#end()) this.tell(() => this.#refuseUnsent(error));
+    }
   }
 
   start(edits: Edits): void {
@@ -285,6 +315,15 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     reply.answerLarge(head ?? '', told, tail ?? '');
   }
 
+  /** The server has seen nothing of the call. */
+  #refuseUnsent(error: HubError): void {
+    const { request, options } = this;
+    if (request.method === 'tools/call') options.records.refused(refusedCall(request, error.message));
+    const { reply } = request;
+    if (reply.refused) return this.#afterKeeping(() => reply.refused?.(error));
+    this.answer(refusalText(request, error));
+  }
+
   #refuse(error: HubError): void {
     this.report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
     const { reply } = this.request;
@@ -297,6 +336,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     if (this.#over) return false;
     this.#over = true;
     this.options.running.delete(this.#running);
+    this.counted?.();
+    this.#left?.abort();
     const { session, reply } = this.request;
     reply.gone = undefined;
     session?.settle({ call: this, id: requestKey(this.request) });

@@ -3,6 +3,7 @@ import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from '../../core/settings/types.ts';
+import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import {
   type Draft,
   type Editor,
@@ -54,6 +55,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   // What users make for themselves is theirs until they say otherwise, as their servers are (reference: MCPHub §1.4).
   setVisibility(group, by, by.isAdmin ? input.visibility : (input.visibility ?? 'private'), attempt);
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
+  setLimits(group, input.limits);
   groups.push(group);
   return changed(
     draft,
@@ -70,13 +72,14 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
 export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, input: GroupUpdate): GroupChange {
   const attempt = `Cannot change group "${idOrName}"`;
   const group = ownGroup(draft, by, idOrName, attempt);
-  const { name, description, servers, visibility, sharedWithUsers, owner } = input;
+  const { name, description, servers, visibility, sharedWithUsers, owner, limits } = input;
   if (name !== undefined && name !== group['name']) {
     checkName(listOf(draft, 'groups'), name, attempt, group);
     renameReferences(draft, textOf(group['name']) ?? '', name);
     group['name'] = name;
   }
   if (description !== undefined) setText(group, 'description', description);
+  setLimits(group, limits);
   if (servers)
     group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted: servers, plain: 'keep' });
   const isSentBack = !by.isAdmin && isOpen(visibility) && isOpen(group['visibility']);
@@ -185,11 +188,12 @@ export function setGroupTools(
 
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
 export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean): Group {
-  const { id, name, description = '', owner, visibility, sharedWithUsers } = group;
+  const { id, name, description = '', owner, visibility, sharedWithUsers, limits } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
   // A group without a visibility is open to every caller that reaches its servers (core/access/rules.ts), which is the
   // same as public.
-  return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers };
+  const more = limits && { limits };
+  return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers, ...more };
 }
 
 /** What the group shows of each of its servers (SPEC, Group server config). */
@@ -310,5 +314,6 @@ function readGroup(draft: Draft, group: Entry): GroupSettings {
     visibility: textOf(group['visibility']) as Visibility | undefined,
     sharedWithUsers: textsOf(group['sharedWithUsers']),
     servers: list.flatMap((element) => readMember(element) ?? []),
+    limits: callLimitsAnswer(group['limits']),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callLimitsInput } from '../document/call-limits.ts';
 import {
   descriptionInput,
   isForbiddenName,
@@ -69,6 +70,7 @@ export const newGroupInput = z.object({
   visibility: visibilityInput.nullish(),
   sharedWithUsers: namesInput.nullish(),
   owner: z.string().min(1).nullish(),
+  limits: callLimitsInput.nullish(),
 });
 
 export const groupUpdateInput = z
@@ -79,8 +81,10 @@ export const groupUpdateInput = z
     visibility: visibilityInput.nullish(),
     sharedWithUsers: namesInput.optional(),
     owner: z.string().min(1).optional(),
+    /** `null`: none. */
+    limits: callLimitsInput.nullish(),
   })
-  .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner');
+  .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner, limits');
 
 /**
  * `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callLimitsShape } from '../document/call-limits.ts';
 import { found } from '../document/report.ts';
 import { text, texts, visibility } from '../document/shape.ts';
 
@@ -26,4 +27,5 @@ export const groupShape = z.looseObject({
   visibility: visibility.optional(),
   sharedWithUsers: texts.optional(),
   servers: z.array(z.unknown()).optional(),
+  limits: callLimitsShape.optional(),
 });

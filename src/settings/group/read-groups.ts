@@ -1,5 +1,6 @@
 import { isForbiddenName } from '../../core/input.ts';
 import type { GroupServer, GroupSettings } from '../../core/settings/types.ts';
+import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found, unique } from '../document/report.ts';
@@ -47,6 +48,7 @@ export function readGroups(value: unknown, context: GroupsContext, report: Repor
       visibility: data.visibility,
       sharedWithUsers: data.sharedWithUsers ?? [],
       servers,
+      limits: readCallLimits(data.limits),
     });
   }
   return groups;

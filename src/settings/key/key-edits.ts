@@ -3,6 +3,7 @@ import { HubError, listed } from '../../core/errors.ts';
 import { invalid, readTime } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { maskKey } from '../../core/mask.ts';
+import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import { type Draft, type Editor, type Entry, hasServer, listOf, textOf, textsOf } from '../document/document.ts';
 import { unknownServerText } from '../group/group-servers.ts';
 import type { KeyUpdate, NewKey } from './key-input.ts';
@@ -56,6 +57,7 @@ export function addKey(
     ...(input.readOnly && { readOnly: true }),
     ...(input.allowedAddresses?.length && { allowedAddresses: input.allowedAddresses }),
   };
+  setLimits(key, input.limits);
   keys.push(key);
   return keyAnswer(key);
 }
@@ -65,7 +67,9 @@ export function updateKey(draft: Draft, by: Editor, id: string, input: KeyUpdate
   const attempt = `Cannot change access key "${textOf(key['name']) ?? id}"`;
   checkNames(draft, by, attempt, { input, before: key });
   checkExpiry(attempt, input.expiresAt, timeOf(key['expiresAt']));
-  for (const [member, value] of Object.entries(input)) {
+  const { limits, ...members } = input;
+  setLimits(key, limits);
+  for (const [member, value] of Object.entries(members)) {
     if (value === null) delete key[member];
     else if (value !== undefined) key[member] = value;
   }
@@ -174,6 +178,7 @@ function keyAnswer(key: Readonly<Entry>): AccessKey {
   const expiresAt = timeOf(key['expiresAt']);
   const previousUntil = timeOf(key['previousUntil']);
   const now = new Date().toISOString();
+  const limits = callLimitsAnswer(key['limits']);
   const listsAny = Array.isArray(key['allowedGroups']) || Array.isArray(key['allowedServers']);
   return {
     id: textOf(key['id']) ?? '',
@@ -189,6 +194,7 @@ function keyAnswer(key: Readonly<Entry>): AccessKey {
     readOnly: key['readOnly'] === true,
     ...(previousUntil !== undefined && previousUntil > now && { previousUntil }),
     allowedAddresses: textsOf(key['allowedAddresses']),
+    ...(limits && { limits }),
   };
 }
 

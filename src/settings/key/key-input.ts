@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressesInput, namesInput, notEmpty, timeInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { callLimitsInput } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
@@ -24,6 +25,7 @@ export const newKeyInput = z
     expiresAt: timeInput.nullish(),
     allowedAddresses: addressesInput.nullish(),
     readOnly: z.boolean().nullish(),
+    limits: callLimitsInput.nullish(),
   })
   .superRefine(scopesAgree)
   .transform(inOneWord);
@@ -41,10 +43,12 @@ export const keyUpdateInput = z
     /** `null` or none: from any address. */
     allowedAddresses: addressesInput.nullish(),
     readOnly: z.boolean().nullish(),
+    /** `null`: none. */
+    limits: callLimitsInput.nullish(),
   })
   .refine(
     notEmpty,
-    'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt, allowedAddresses, readOnly',
+    'needs at least one of name, enabled, accessType, allowedGroups, allowedServers, expiresAt, allowedAddresses, readOnly, limits',
   )
   .superRefine(scopesAgree)
   .transform(inOneWord);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callLimitsShape } from '../document/call-limits.ts';
 import { flag, text, texts } from '../document/shape.ts';
 
 /** One element of `bearerKeys`. */
@@ -16,6 +17,7 @@ export const keyShape = z.looseObject({
   expiresAt: text.optional(),
   allowedAddresses: texts.optional(),
   readOnly: flag.optional(),
+  limits: callLimitsShape.optional(),
   previousTokenHash: text.optional(),
   previousUntil: text.optional(),
 });

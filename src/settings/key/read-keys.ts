@@ -2,6 +2,7 @@ import { parseCidr } from '../../core/address.ts';
 import { addressProblem, readTime, timeProblem } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { KeySettings } from '../../core/settings/types.ts';
+import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import { found, type Path, type Report, unique } from '../document/report.ts';
 import { stableId } from '../document/stable-id.ts';
@@ -88,6 +89,7 @@ function readKey(raw: unknown, path: Path, context: KeyContext, report: Report):
     expiresAt: readTimeAt(key.expiresAt, [...path, 'expiresAt'], report),
     allowedAddresses: readAddresses(key.allowedAddresses, path, report),
     readOnly: key.readOnly,
+    limits: readCallLimits(key.limits),
     previous: readPrevious(key.previousTokenHash, readTimeAt(key.previousUntil, [...path, 'previousUntil'], report)),
   };
 }

@@ -4,6 +4,7 @@ import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ItemSettings, ServerSettings } from '../../core/settings/types.ts';
+import { readCallLimits } from '../document/call-limits.ts';
 import { readEntries, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found, newReport } from '../document/report.ts';
@@ -67,6 +68,7 @@ export function readServer(
     maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
     perSessionClient: config.perSessionClient ?? false,
     era: config.era === 'auto' ? undefined : config.era,
+    limits: readCallLimits(config.limits),
     ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { shown } from '../document/report.ts';
+import { callLimitsShape } from '../document/call-limits.ts';
 import { flag, range, scalars, text, texts, timeMs, visibility } from '../document/shape.ts';
 import { settingsLimits } from '../limits.ts';
 
@@ -94,6 +95,7 @@ export const serverShape = z.looseObject({
     })
     .optional(),
   perSessionClient: flag.optional(),
+  limits: callLimitsShape.optional(),
   era: z.enum(['auto', 'session', 'stateless']).optional(),
   startOnDemand: flag.optional(),
   idleTimeoutMs: timeMs.optional(),

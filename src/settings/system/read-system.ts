@@ -1,17 +1,21 @@
+import type { z } from 'zod';
 import { parseCidr } from '../../core/address.ts';
 import type { SystemSettings } from '../../core/settings/types.ts';
+import { readCallLimits } from '../document/call-limits.ts';
 import { readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { headerNameProblem } from '../server/headers.ts';
 import { readAuth } from './auth-shape.ts';
 import { readBodyLimit } from './body-limit.ts';
+import { readPolicies } from './policies-shape.ts';
+import { policyFilesIn } from './policy-folder.ts';
 import { embeddingSettings } from './smart-routing-shape.ts';
 import { systemShape } from './system-shape.ts';
 
 /** Reads `systemConfig`, with MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
 export function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
-  const { nameSeparator = '-', listPageSize = 0, smartRouting = {}, routing = {} } = part?.data ?? {};
+  const { nameSeparator = '-', listPageSize = 0, routing = {} } = part?.data ?? {};
   const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = part?.data ?? {};
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
@@ -29,16 +33,36 @@ export function readSystem(value: unknown, report: Report): { system: SystemSett
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
       oauthServer: readOAuthServer(oauthServer),
       listPageSize,
-      progressiveDisclosure: smartRouting.progressiveDisclosure,
-      serverDescriptionMode: smartRouting.serverDescriptionMode,
-      embedding: part?.data.smartRouting && embeddingSettings(smartRouting),
+      ...readSmartRouting(part?.data.smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
       ...readAuth(auth, report),
       storeToolPayload: activityLog.storeToolPayload ?? false,
+      ...readGovernance(part?.data ?? {}, value, report),
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
     legacyKey: legacyKeyIn(routing),
+  };
+}
+
+function readSmartRouting(
+  given: z.output<typeof systemShape>['smartRouting'],
+): Pick<SystemSettings, 'progressiveDisclosure' | 'serverDescriptionMode' | 'embedding'> {
+  const { progressiveDisclosure, serverDescriptionMode } = given ?? {};
+  return { progressiveDisclosure, serverDescriptionMode, embedding: given && embeddingSettings(given) };
+}
+
+/** What is decided about calls besides access (CONTRACT §9). */
+function readGovernance(
+  { limits, policies, approvals }: Partial<z.output<typeof systemShape>>,
+  value: unknown,
+  report: Report,
+): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies'> {
+  const seconds = approvals?.expireSeconds;
+  return {
+    defaultLimits: readCallLimits(limits?.default),
+    approvalMs: seconds === undefined ? undefined : seconds * 1_000,
+    ...readPolicies(policies, policyFilesIn(value), report),
   };
 }
 

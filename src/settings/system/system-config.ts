@@ -34,6 +34,12 @@ export const systemConfigInput = z
     oauthServer: section,
     routing: section,
     smartRouting: section,
+    limits: section,
+    approvals: section,
+    policies: z
+      .array(z.record(z.string(), z.unknown()), { error: 'must be an array of {id, text, enabled?}' })
+      .nullish(),
+    policyFolder: z.string().nullish(),
     toolResultCompression: section,
     nameSeparator: z.string().nullish(),
     listPageSize: z.number().nullish(),
@@ -104,6 +110,8 @@ const known: Readonly<Record<string, readonly string[]>> = {
     'serverDescriptionMode',
     'thresholds',
   ],
+  limits: ['default'],
+  approvals: ['expireSeconds'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
 
@@ -125,10 +133,11 @@ export function credentialSettings({ systemConfig }: Draft): string {
   return JSON.stringify([systemConfig?.['auth'], isObject(routing) ? routing['bearerAuthKey'] : undefined]);
 }
 
-/** The same of how callers come in, with a credential or without. */
+/** The same of how callers come in, with a credential or without, and of what they may call: no app changes that. */
 export function entrySettings({ systemConfig }: Draft): string {
   const routing = systemConfig?.['routing'];
-  return JSON.stringify([systemConfig?.['auth'], routing, systemConfig?.['oauthServer']]);
+  const governed = ['oauthServer', 'policies', 'policyFolder', 'limits', 'approvals', 'pins', 'guards', 'audit'];
+  return JSON.stringify([systemConfig?.['auth'], routing, ...governed.map((section) => systemConfig?.[section])]);
 }
 
 export function systemConfigAnswer(config: Readonly<Entry> | undefined): unknown {

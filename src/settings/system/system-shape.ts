@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
+import { callLimitsShape } from '../document/call-limits.ts';
+import { settingsLimits } from '../limits.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
+import { policiesShape } from './policies-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
 
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
@@ -29,4 +32,16 @@ export const systemShape = z.looseObject({
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
   auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
+  limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
+  policies: policiesShape.optional(),
+  policyFolder: text.optional(),
+  approvals: z
+    .strictObject({
+      expireSeconds: range(
+        settingsLimits.approvalSecondsLeast,
+        settingsLimits.approvalSecondsMost,
+        'seconds',
+      ).optional(),
+    })
+    .optional(),
 });

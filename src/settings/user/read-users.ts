@@ -1,5 +1,6 @@
 import { isForbiddenName } from '../../core/input.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
+import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import { found, type Path, type Report, unique } from '../document/report.ts';
 import { isReservedUser } from './user-names.ts';
@@ -45,6 +46,7 @@ export function readUsers(value: unknown, report: Report): UserSettings[] {
       identities: user.identities,
       passwordIsInitial: user.passwordIsInitial,
       passwordIsWeak: user.passwordIsWeak,
+      limits: readCallLimits(user.limits),
     });
   }
   if (users.length > 0 && !users.some((user) => user.role === 'admin')) {

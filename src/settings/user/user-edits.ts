@@ -4,6 +4,7 @@ import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { GroupSettings, UserSettings } from '../../core/settings/types.ts';
+import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import {
   type Draft,
   type Entry,
@@ -62,6 +63,7 @@ export function addUser(
   user['servers'] = [...(input.servers ?? [])];
   user['groups'] = groupIds(draft, input.groups ?? []);
   if (input.email) user['email'] = input.email;
+  setLimits(user, input.limits);
   user['createdAt'] = made.at;
   users.push(user);
   return { user: readUser(user), endedKeys: [], notes: unknownNames(draft, input) };
@@ -86,6 +88,7 @@ export function updateUser(draft: Draft, username: string, input: UserUpdate, ma
   if (input.groups) user['groups'] = groupIds(draft, input.groups);
   if (input.email === null || input.email === '') delete user['email'];
   else if (input.email !== undefined) user['email'] = input.email;
+  setLimits(user, input.limits);
   const keysNote = isDemoted ? systemKeysNote(draft, username) : [];
   return { user: readUser(user), endedKeys, notes: [...unknownNames(draft, input), ...keysNote] };
 }
@@ -184,8 +187,12 @@ export function adminAccounts(draft: Draft): string {
 }
 
 /** A user as answers show them: never with a hash. */
-export function userAnswer({ username, role, servers, groups, email, createdAt }: UserSettings): User {
-  const more = { ...(email !== undefined && { email }), ...(createdAt !== undefined && { createdAt }) };
+export function userAnswer({ username, role, servers, groups, email, createdAt, limits }: UserSettings): User {
+  const more = {
+    ...(email !== undefined && { email }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(limits && { limits }),
+  };
   return { username, role, isAdmin: role === 'admin', servers, groups, ...more };
 }
 
@@ -251,6 +258,7 @@ function readUser(user: Entry): User {
     servers: textsOf(user['servers']),
     groups: textsOf(user['groups']),
     createdAt: textOf(user['createdAt']),
+    limits: callLimitsAnswer(user['limits']),
   });
 }
 

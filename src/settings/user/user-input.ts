@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isForbiddenName, namesInput, notEmpty } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { callLimitsInput } from '../document/call-limits.ts';
 import { isReservedUser } from './user-names.ts';
 
 /**
@@ -32,6 +33,7 @@ const more = {
   servers: namesInput.nullish(),
   groups: namesInput.nullish(),
   email: z.string().trim().max(coreLimits.emailChars).nullish(),
+  limits: callLimitsInput.nullish(),
 };
 
 const eitherPassword = { password: passwordInput.nullish(), newPassword: passwordInput.nullish() };
@@ -54,7 +56,7 @@ export const newUserInput = z
 
 export const userUpdateInput = z
   .object({ ...eitherPassword, ...more, keepKeys: z.boolean({ error: 'must be true or false' }).nullish() })
-  .refine(notEmpty, 'needs at least one of password, role, servers, groups, email')
+  .refine(notEmpty, 'needs at least one of password, role, servers, groups, email, limits')
   .refine(({ keepKeys, password, newPassword }) => !keepKeys || typeof (password ?? newPassword) === 'string', {
     path: ['keepKeys'],
     message: 'is for a new password: send it with "password"',

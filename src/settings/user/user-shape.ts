@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callLimitsShape } from '../document/call-limits.ts';
 import { flag, text, texts } from '../document/shape.ts';
 
 /** One element of `users`. */
@@ -14,4 +15,5 @@ export const userShape = z.looseObject({
   identities: z.array(z.strictObject({ issuer: text, subject: text.min(1) })).optional(),
   passwordIsInitial: flag.optional(),
   passwordIsWeak: flag.optional(),
+  limits: callLimitsShape.optional(),
 });

@@ -1,0 +1,214 @@
+import type { Catalogue, Item } from '../catalogue.ts';
+import { memberText } from '../json/text.ts';
+import { coreLimits } from '../limits.ts';
+import {
+  type PolicyAction,
+  type PolicyContext,
+  type PolicyPrincipal,
+  type PolicyResource,
+  type PolicySet,
+  type PolicyVerdict,
+  policySetOf,
+} from '../policies/policy-set.ts';
+import type { CallLimits, Settings } from '../settings/types.ts';
+import { type Principal, principalId } from './principal.ts';
+import { groupOf, groupsOf, userOf } from './rules.ts';
+import { type Scope, scopeId } from './scope.ts';
+import type { Target } from './view.ts';
+
+/**
+ * The decision about a call (CONTRACT §9), the only one: access and pins decide what a caller sees (`view.ts`), and of
+ * what is seen this file says whether it may be called now. Every surface asks it at the place where calls pass
+ * (`mcp/relay/admission.ts`), and `why` explains it from the same answers. Pure: settings, catalogue and question in,
+ * verdict out.
+ */
+
+/** A call of something that the caller sees. */
+export interface CallQuestion {
+  readonly settings: Settings;
+  readonly catalogue: Pick<Catalogue, 'offers'>;
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly action: PolicyAction;
+  readonly target: Target;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Why the arguments are not clear, where they are not. */
+  readonly unclear?: (() => string | undefined) | undefined;
+  readonly client: string | undefined;
+  readonly address: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What has to be true for the call to go on. */
+export interface CallVerdict {
+  readonly policy: PolicyVerdict;
+  /** What it is counted by. */
+  readonly counted: readonly Counted[];
+}
+
+/** One count that a call belongs to. */
+export interface Counted {
+  /** The same for all calls that are counted together. */
+  readonly id: string;
+  /** What it is called in messages: `user "ann"`. */
+  readonly what: string;
+  readonly limits: CallLimits;
+  /** Of a count that several callers share: which of them this is. */
+  readonly caller: string | undefined;
+}
+
+/** Whether anything but access decides about calls; where nothing does, a call need not be asked about. */
+export function isGoverned(settings: Settings): boolean {
+  return settings.system.policies !== undefined || hasLimits(settings);
+}
+
+/** Undefined where nothing but access decides, as for nearly all calls: nothing is made for them. */
+export function judge(question: CallQuestion): CallVerdict | undefined {
+  const { settings, action, target } = question;
+  const policies = policySetOf(settings.system.policies);
+  const type = typeOf[action];
+  const isConcerned = policies?.concerns(action, { type, server: target.server, key: target.key }) === true;
+  const counted = action === 'call' && hasLimits(settings) ? countsOf(question) : none;
+  if (!isConcerned && counted.length === 0) return undefined;
+  return { policy: isConcerned ? judgedBy(policies, question) : noPolicy, counted };
+}
+
+const none: readonly Counted[] = [];
+const noPolicy: PolicyVerdict = { kind: 'none', ignored: [] };
+const typeOf = { call: 'Tool', readResource: 'Resource', getPrompt: 'Prompt' } as const;
+
+function judgedBy(policies: PolicySet, question: CallQuestion): PolicyVerdict {
+  const { settings, principal, scope, action, target, args, client, address, now, unclear } = question;
+  const context: PolicyContext = { arguments: args, scope: scopeId(scope), client, address, time: now };
+  return policies.judge({
+    principal: policyPrincipal(settings, principal),
+    action,
+    resource: policyResource(question.catalogue, action, target),
+    context,
+    unclear,
+  });
+}
+
+const principals = new WeakMap<Settings, Map<string, PolicyPrincipal>>();
+
+/**
+ * Who a principal is to policies. A user's own key and a client that a user let in are that user: otherwise a user
+ * could get out of a policy by making a key.
+ */
+export function policyPrincipal(settings: Settings, principal: Principal): PolicyPrincipal {
+  const ofSettings = principals.get(settings) ?? new Map<string, PolicyPrincipal>();
+  principals.set(settings, ofSettings);
+  const id = principalId(principal);
+  const found = ofSettings.get(id) ?? lookUp(settings, principal);
+  if (ofSettings.size < coreLimits.views) ofSettings.set(id, found);
+  return found;
+}
+
+function lookUp(settings: Settings, principal: Principal): PolicyPrincipal {
+  const groups = groupsOf(settings, principal).map(({ name }) => name);
+  const user = userOf(settings, principal);
+  if (user) return { type: 'User', id: user.username, groups, role: user.role, name: user.username };
+  if (principal.kind === 'key') {
+    const name = settings.keys.find(({ id }) => id === principal.id)?.name ?? principal.id;
+    return { type: 'Key', id: principal.id, groups, role: 'key', name };
+  }
+  // No account here can have such a name.
+  if (principal.kind === 'issued')
+    return { type: 'User', id: `${principal.issuer}#${principal.subject}`, groups, role: 'user', name: principal.name };
+  return { type: 'Anonymous', id: 'anonymous', groups, role: 'anonymous', name: 'anonymous' };
+}
+
+function policyResource({ offers }: CallQuestion['catalogue'], action: PolicyAction, target: Target): PolicyResource {
+  const { server, key } = target;
+  const tool = action === 'call' ? toolOf(offers.get(server)?.tools, key) : undefined;
+  return { type: typeOf[action], server, key, ...(tool ? annotationsOf(tool) : silent) };
+}
+
+const byKey = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
+
+function toolOf(tools: readonly Item[] | undefined, key: string): Item | undefined {
+  if (!tools) return undefined;
+  const known = byKey.get(tools) ?? new Map(tools.map((item) => [item.key, item]));
+  byKey.set(tools, known);
+  return known.get(key);
+}
+
+type Annotations = Pick<PolicyResource, 'readOnly' | 'destructive' | 'openWorld'>;
+
+/** What MCP takes of a tool that says nothing (2025-11-25, ToolAnnotations). */
+const silent: Annotations = { readOnly: false, destructive: true, openWorld: true };
+
+const annotations = new WeakMap<Item, Annotations>();
+
+/** What a tool says of itself. One that only reads destroys nothing, unless it says that it does. */
+function annotationsOf(item: Item): Annotations {
+  let known = annotations.get(item);
+  if (!known) {
+    const text = memberText(item.text, 'annotations') ?? '{}';
+    const said = (name: string, otherwise: boolean): boolean => {
+      const value = memberText(text, name);
+      return value === 'true' || (value !== 'false' && otherwise);
+    };
+    const readOnly = said('readOnlyHint', silent.readOnly);
+    known = {
+      readOnly,
+      destructive: said('destructiveHint', !readOnly),
+      openWorld: said('openWorldHint', silent.openWorld),
+    };
+    annotations.set(item, known);
+  }
+  return known;
+}
+
+const limited = new WeakMap<Settings, boolean>();
+
+function hasLimits(settings: Settings): boolean {
+  let known = limited.get(settings);
+  if (known === undefined) {
+    const { servers, groups, users, keys, system } = settings;
+    known =
+      system.defaultLimits !== undefined ||
+      [...servers.values(), ...groups, ...users, ...keys].some(({ limits }) => limits !== undefined);
+    limited.set(settings, known);
+  }
+  return known;
+}
+
+/** What a call is counted by: its caller, the caller on the group's endpoint, the server. */
+export function countsOf({ settings, principal, scope, target, address }: CallQuestion): readonly Counted[] {
+  const { caller, counts } = callerCounts(settings, principal, address);
+  const group = groupOf(settings, principal, scope);
+  const server = settings.servers.get(target.server);
+  return [
+    ...counts,
+    ...(group?.limits
+      ? [{ id: `group ${group.id}\n${caller}`, what: `group "${group.name}"`, limits: group.limits, caller: undefined }]
+      : []),
+    ...(server?.limits
+      ? [{ id: `server ${server.name}`, what: `server "${server.name}"`, limits: server.limits, caller }]
+      : []),
+  ];
+}
+
+function callerCounts(settings: Settings, principal: Principal, address: string | undefined) {
+  const user = userOf(settings, principal);
+  const key = principal.kind === 'key' ? settings.keys.find(({ id }) => id === principal.id) : undefined;
+  const caller = user
+    ? `user ${user.username}`
+    : principal.kind === 'anonymous'
+      ? `address ${address ?? '-'}`
+      : principalId(principal);
+  const own = [
+    ...(user?.limits
+      ? [{ id: `user ${user.username}`, what: `user "${user.username}"`, limits: user.limits, caller: undefined }]
+      : []),
+    ...(key?.limits
+      ? [{ id: `key ${key.id}`, what: `access key "${key.name}"`, limits: key.limits, caller: undefined }]
+      : []),
+  ];
+  const { defaultLimits } = settings.system;
+  if (own.length > 0 || !defaultLimits) return { caller, counts: own };
+  const what = user ? `user "${user.username}"` : key ? `access key "${key.name}"` : 'this caller';
+  return { caller, counts: [{ id: `default ${caller}`, what, limits: defaultLimits, caller: undefined }] };
+}

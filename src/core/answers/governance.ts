@@ -1,0 +1,61 @@
+import { count, flag, listOf, object, oneOf, saying, type Shape, text, texts, time } from './schema.ts';
+
+// What the hub decides about calls (CONTRACT §9), as the API answers it.
+
+export const policy = object({
+  id: text,
+  text: saying('Cedar.', text),
+  enabled: flag,
+  source: saying('Of `systemConfig.policies`, or a file of `policyFolder`.', oneOf(['settings', 'file'])),
+  asks: saying('Whom its `@approve` asks: `caller`, `admin`, or a group.', texts),
+  warnings: saying('What it names that is not there, and what has no effect.', texts),
+});
+export type PolicyAnswer = Shape<typeof policy>;
+
+const hit = object(
+  { activity: saying('The id of the recorded call.', text), tool: text, policy: text, timestamp: time },
+  { caller: text },
+);
+
+export const simulation = object({
+  checked: count,
+  withoutArguments: saying('Calls whose arguments were not kept: policies that read them are not tried.', count),
+  refused: listOf(hit),
+  asked: listOf(hit),
+});
+export type SimulationAnswer = Shape<typeof simulation>;
+
+export const explanation = object({
+  allowed: saying('A call would go to the server now.', flag),
+  steps: listOf(
+    object(
+      {
+        step: oneOf(['access', 'pin', 'policy', 'approval', 'limit']),
+        result: oneOf(['allow', 'refuse', 'ask', 'none']),
+        reason: text,
+      },
+      { ref: saying('What decided: the id of a policy, the name of a group.', text) },
+    ),
+  ),
+});
+export type ExplanationAnswer = Shape<typeof explanation>;
+
+export const approval = object(
+  {
+    id: text,
+    who: saying('Who is asked: `admin`, or the name of a group.', text),
+    policy: text,
+    server: text,
+    tool: text,
+    arguments: saying('JSON text, as it is sent.', text),
+    argumentsCut: flag,
+    caller: text,
+    callerKind: text,
+    state: oneOf(['waiting', 'approved', 'denied', 'used', 'expired']),
+    createdAt: time,
+    expiresAt: time,
+    mayDecide: saying('You may answer it.', flag),
+  },
+  { message: text, client: text, address: text, decidedBy: text, decidedAt: time },
+);
+export type ApprovalAnswer = Shape<typeof approval>;

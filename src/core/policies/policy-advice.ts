@@ -1,0 +1,114 @@
+import type { Catalogue } from '../catalogue.ts';
+import { memberText } from '../json/text.ts';
+import { isObject } from '../protocol/rpc.ts';
+import type { Settings } from '../settings/types.ts';
+import { readPolicy, type Statement } from './read-policy.ts';
+
+/**
+ * What a text of policies names that is not there now: servers, tools, groups, users, arguments. A typing error would
+ * make a policy that never fits. In sentences, each once.
+ */
+export function policyAdvice(
+  text: string,
+  { settings, catalogue }: { readonly settings: Settings; readonly catalogue: Catalogue },
+): string[] {
+  const { statements } = readPolicy(text);
+  const said = statements.flatMap((statement) => {
+    const named = [...entitiesIn(statement.json)];
+    return [
+      ...named.flatMap(([type, id]) => unknownEntity(type, id, settings, catalogue) ?? []),
+      ...unknownArguments(statement, named, catalogue),
+      ...approver(statement, settings),
+    ];
+  });
+  return [...new Set(said)];
+}
+
+/** Every entity that a policy names, as type and id. */
+function* entitiesIn(value: unknown): Iterable<readonly [type: string, id: string]> {
+  if (Array.isArray(value)) {
+    for (const one of value) yield* entitiesIn(one);
+  } else if (isObject(value)) {
+    const { type, id } = value;
+    if (typeof type === 'string' && typeof id === 'string') yield [type, id];
+    for (const one of Object.values(value)) yield* entitiesIn(one);
+  }
+}
+
+const actionNames = ['call', 'readResource', 'getPrompt'];
+
+function unknownEntity(type: string, id: string, settings: Settings, { offers }: Catalogue): string | undefined {
+  const quoted = `${type}::${JSON.stringify(id)}`;
+  switch (type) {
+    case 'Action':
+      return actionNames.includes(id) ? undefined : `${quoted} is no action. There are: ${actionNames.join(', ')}.`;
+    case 'Server':
+      return settings.servers.has(id) ? undefined : `There is no server "${id}" (${quoted}).`;
+    case 'Group':
+      return settings.groups.some(({ name }) => name === id)
+        ? undefined
+        : `There is no group with the name "${id}" (${quoted}).`;
+    case 'User':
+      return settings.users.some(({ username }) => username === id) || id.includes('#')
+        ? undefined
+        : `There is no user "${id}" (${quoted}).`;
+    case 'Key':
+      return settings.keys.some((key) => key.id === id)
+        ? undefined
+        : `There is no access key with the id "${id}" (${quoted}).`;
+    case 'Tool':
+    case 'Resource':
+    case 'Prompt':
+      return unknownItem(type, id, quoted, settings, offers);
+    case 'Anonymous':
+      return undefined;
+    default:
+      return `${quoted} is no kind of thing that the hub has.`;
+  }
+}
+
+const lists = { Tool: 'tools', Resource: 'resources', Prompt: 'prompts' } as const;
+
+function unknownItem(
+  type: keyof typeof lists,
+  id: string,
+  quoted: string,
+  { servers }: Settings,
+  offers: Catalogue['offers'],
+): string | undefined {
+  const at = id.indexOf('/');
+  if (at <= 0) return `${quoted} names no server: expected "<server>/<name>".`;
+  const server = id.slice(0, at);
+  if (!servers.has(server)) return `There is no server "${server}" (${quoted}).`;
+  const offer = offers.get(server);
+  if (!offer || type === 'Resource') return undefined;
+  return offer[lists[type]].some(({ key }) => key === id.slice(at + 1))
+    ? undefined
+    : `Server "${server}" offers no such thing (${quoted}).`;
+}
+
+/** Arguments that the one tool of a policy does not have. */
+function unknownArguments(
+  { reads }: Statement,
+  named: readonly (readonly [type: string, id: string])[],
+  { offers }: Catalogue,
+): string[] {
+  const tools = named.filter(([type]) => type === 'Tool');
+  const [only] = tools;
+  if (reads.args === 'all' || !only || tools.length > 1) return [];
+  const at = only[1].indexOf('/');
+  const tool = offers.get(only[1].slice(0, at))?.tools.find(({ key }) => key === only[1].slice(at + 1));
+  if (!tool) return [];
+  const properties: unknown = JSON.parse(
+    memberText(memberText(tool.text, 'inputSchema') ?? '{}', 'properties') ?? 'null',
+  );
+  if (!isObject(properties)) return [];
+  return [...reads.args]
+    .filter((name) => !Object.hasOwn(properties, name))
+    .map((name) => `The tool ${only[1]} has no argument "${name}".`);
+}
+
+function approver({ approve }: Statement, { groups }: Settings): string[] {
+  if (approve === undefined || approve === '' || approve === 'caller' || approve === 'admin') return [];
+  return groups.some(({ name }) => name === approve) ? [] : [`There is no group "${approve}" that @approve could ask.`];
+}

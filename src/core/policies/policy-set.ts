@@ -1,0 +1,317 @@
+import type {
+  EntityUidJson,
+  PolicyJson,
+  PrincipalConstraint,
+  ResourceConstraint,
+} from '@cedar-policy/cedar-wasm/nodejs';
+import { coreLimits } from '../limits.ts';
+import type { PolicySettings } from '../settings/types.ts';
+import { cedarValue, NotJudgeable } from './cedar-value.ts';
+import { withCedar } from './cedar.ts';
+import { readPolicy, type Statement } from './read-policy.ts';
+
+/** What a caller wants to do, as policies name it (CONTRACT §9). */
+export type PolicyAction = 'call' | 'readResource' | 'getPrompt';
+
+export interface EntityName {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Who makes a call, as policies see them. */
+export interface PolicyPrincipal extends EntityName {
+  readonly type: 'User' | 'Key' | 'Anonymous';
+  /** Names of its groups. */
+  readonly groups: readonly string[];
+  readonly role: string;
+  /** What people call it. */
+  readonly name: string;
+}
+
+/** What is called: a tool, a resource or a prompt, as the server itself names it. */
+export interface PolicyResource {
+  readonly type: 'Tool' | 'Resource' | 'Prompt';
+  readonly server: string;
+  readonly key: string;
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  readonly openWorld: boolean;
+}
+
+/** What else policies can ask of a call. Undefined: not known. */
+export interface PolicyContext {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly scope: string;
+  readonly client: string | undefined;
+  /** An IP address. */
+  readonly address: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+export interface PolicyQuestion {
+  readonly principal: PolicyPrincipal;
+  readonly action: PolicyAction;
+  readonly resource: PolicyResource;
+  readonly context: PolicyContext;
+  /** Why the arguments cannot be judged, where they cannot; asked only when a policy reads them. */
+  readonly unclear?: (() => string | undefined) | undefined;
+}
+
+export type PolicyVerdict =
+  /** No policy fits. `ignored`: policies that ask for what the call does not have, and so do not fit. */
+  | { readonly kind: 'none'; readonly ignored: readonly string[] }
+  | { readonly kind: 'refuse'; readonly policy: string; readonly message: string | undefined }
+  | { readonly kind: 'ask'; readonly policy: string; readonly who: string; readonly message: string | undefined };
+
+/** The policies of one snapshot of the settings. */
+export interface PolicySet {
+  /** False where no policy can concern this, for any caller and any arguments: most calls are done here. */
+  concerns(action: PolicyAction, resource: Pick<PolicyResource, 'type' | 'server' | 'key'>): boolean;
+  /** A refusal wins over a question; of several the first in the settings. Never throws. */
+  judge(question: PolicyQuestion): PolicyVerdict;
+}
+
+interface Rule extends Statement {
+  /** Of the settings: what callers are told. */
+  readonly policy: string;
+  readonly place: number;
+}
+
+const sets = new WeakMap<readonly PolicySettings[], PolicySet | undefined>();
+
+/** The set of these policies, made once for each snapshot; undefined when none is switched on. */
+export function policySetOf(policies: readonly PolicySettings[] | undefined): PolicySet | undefined {
+  if (!policies || policies.length === 0) return undefined;
+  if (!sets.has(policies)) sets.set(policies, policySet(policies));
+  return sets.get(policies);
+}
+
+/** A set of policies; undefined when none of them could ever fit. */
+export function policySet(policies: readonly Pick<PolicySettings, 'id' | 'text' | 'enabled'>[]): PolicySet | undefined {
+  const rules: Rule[] = policies
+    .filter(({ enabled }) => enabled)
+    .flatMap(({ id, text }) => readPolicy(text).statements.map((statement) => ({ ...statement, policy: id, place: 0 })))
+    .map((rule, place) => ({ ...rule, place }));
+  if (rules.length === 0) return undefined;
+  const about = sliced(rules);
+  const verdicts = new Map<string, PolicyVerdict>();
+  return {
+    concerns: (action, resource) => about(action, resource).length > 0,
+    judge(question) {
+      const { principal, action, resource } = question;
+      const fitting = about(action, resource).filter(({ json }) => isAboutPrincipal(json.principal, principal));
+      if (fitting.length === 0) return nothing;
+      return judged(fitting, question, verdicts);
+    },
+  };
+}
+
+const nothing: PolicyVerdict = { kind: 'none', ignored: [] };
+
+/** The rules that concern an action at a resource, found once for each. */
+function sliced(rules: readonly Rule[]) {
+  const slices = new Map<string, readonly Rule[]>();
+  return (action: PolicyAction, { type, server, key }: Pick<PolicyResource, 'type' | 'server' | 'key'>) => {
+    const name = `${action}\n${type}\n${server}\n${key}`;
+    let slice = slices.get(name);
+    if (!slice) {
+      const itself = { type, id: `${server}/${key}` };
+      slice = rules.filter(({ json }) => isAboutAction(json, action) && isAboutResource(json.resource, itself, server));
+      if (slices.size >= coreLimits.policySlices) slices.clear();
+      slices.set(name, slice);
+    }
+    return slice;
+  };
+}
+
+function isAboutAction({ action }: PolicyJson, name: PolicyAction): boolean {
+  if (action.op === 'All') return true;
+  const named = 'entities' in action ? action.entities : 'entity' in action ? [action.entity] : [];
+  return named.some((one) => isSame(one, { type: 'Action', id: name }));
+}
+
+function isAboutResource(constraint: ResourceConstraint, itself: EntityName, server: string): boolean {
+  return isAbout(constraint, itself, [itself, { type: 'Server', id: server }]);
+}
+
+function isAboutPrincipal(constraint: PrincipalConstraint, { type, id, groups }: PolicyPrincipal): boolean {
+  const itself = { type, id };
+  if (constraint.op === 'All') return true;
+  return isAbout(constraint, itself, [itself, ...groups.map((name) => ({ type: 'Group', id: name }))]);
+}
+
+/** `around`: the entity itself and all that it is in. */
+function isAbout(
+  constraint: ResourceConstraint | PrincipalConstraint,
+  itself: EntityName,
+  around: readonly EntityName[],
+): boolean {
+  const isIn = (one: { readonly entity: EntityUidJson } | { readonly slot: string } | undefined): boolean =>
+    one === undefined || ('entity' in one && around.some((name) => isSame(one.entity, name)));
+  switch (constraint.op) {
+    case 'All':
+      return true;
+    case '==':
+      return 'entity' in constraint && isSame(constraint.entity, itself);
+    case 'in':
+      return isIn(constraint);
+    case 'is':
+      return constraint.entity_type === itself.type && isIn(constraint.in);
+  }
+}
+
+function isSame(uid: EntityUidJson, { type, id }: EntityName): boolean {
+  const named = '__entity' in uid ? uid.__entity : uid;
+  return named.type === type && named.id === id;
+}
+
+/**
+ * Asks Cedar. The same question is asked once: of a call the verdict depends on nothing but who makes it, the
+ * annotations of what is called, and what the rules read of the context.
+ */
+function judged(rules: readonly Rule[], question: PolicyQuestion, verdicts: Map<string, PolicyVerdict>): PolicyVerdict {
+  const { principal, resource } = question;
+  const members = new Set(rules.flatMap(({ reads }) => [...reads.members]));
+  let context: Record<string, unknown>;
+  try {
+    context = contextOf(question, rules, members);
+  } catch (error) {
+    if (!(error instanceof NotJudgeable)) throw error;
+    return unjudgeable(rules.find(({ reads }) => reads.members.has('arguments')) ?? rules[0], error.message);
+  }
+  const places = rules.map(({ place }) => place).join();
+  const key = JSON.stringify([principal, resource, question.action, places, context]);
+  const isKeepable = !members.has('time') && key.length <= coreLimits.policyQuestionChars;
+  const found = isKeepable ? verdicts.get(key) : undefined;
+  if (found) return found;
+  const verdict = ask(rules, question, context);
+  if (isKeepable) {
+    if (verdicts.size >= coreLimits.policyVerdicts) verdicts.clear();
+    verdicts.set(key, verdict);
+  }
+  return verdict;
+}
+
+/** What the rules read of the context, in Cedar's JSON. Throws `NotJudgeable`. */
+function contextOf(
+  { context, unclear }: PolicyQuestion,
+  rules: readonly Rule[],
+  members: ReadonlySet<string>,
+): Record<string, unknown> {
+  const { scope, client, address, time } = context;
+  return {
+    ...(members.has('arguments') && { arguments: argumentsOf(context.arguments, unclear, rules) }),
+    ...(members.has('scope') && { scope }),
+    ...(members.has('client') && client !== undefined && { client }),
+    ...(members.has('address') && address !== undefined && { address: { __extn: { fn: 'ip', arg: address } } }),
+    ...(members.has('time') && { time: { __extn: { fn: 'datetime', arg: new Date(time).toISOString() } } }),
+  };
+}
+
+function argumentsOf(
+  given: Readonly<Record<string, unknown>>,
+  unclear: PolicyQuestion['unclear'],
+  rules: readonly Rule[],
+): unknown {
+  const why = unclear?.();
+  if (why !== undefined) throw new NotJudgeable(why);
+  if (rules.some(({ reads }) => reads.args === 'all')) return cedarValue(given);
+  const names = new Set(rules.flatMap(({ reads }) => (reads.args === 'all' ? [] : [...reads.args])));
+  return cedarValue(
+    Object.fromEntries([...names].flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []))),
+  );
+}
+
+/** What cannot be judged is refused: otherwise a caller could send what no policy can read. */
+function unjudgeable(rule: Rule | undefined, why: string): PolicyVerdict {
+  return { kind: 'refuse', policy: rule?.policy ?? '', message: `The policy cannot judge this call: ${why}` };
+}
+
+const everything = 'permit(principal, action, resource);';
+
+/** Slices that the engine has ready, by their rules. */
+const prepared = new Map<string, string>();
+let preparedIn = 0;
+
+function ask(
+  rules: readonly Rule[],
+  { principal, action, resource }: PolicyQuestion,
+  context: Record<string, unknown>,
+): PolicyVerdict {
+  const named = { type: resource.type, id: `${resource.server}/${resource.key}` };
+  const { readOnly, destructive, openWorld } = resource;
+  const entities = [
+    {
+      uid: { type: principal.type, id: principal.id },
+      attrs: { role: principal.role, name: principal.name },
+      parents: principal.groups.map((id) => ({ type: 'Group', id })),
+    },
+    { uid: named, attrs: { readOnly, destructive, openWorld }, parents: [{ type: 'Server', id: resource.server }] },
+  ];
+  try {
+    return withCedar((cedar, load) => {
+      const answer = cedar.statefulIsAuthorized({
+        principal: { type: principal.type, id: principal.id },
+        action: { type: 'Action', id: action },
+        resource: named,
+        context: context as never,
+        entities,
+        preparsedPolicySetId: ready(cedar, load, rules),
+      });
+      if (answer.type === 'failure') return unjudgeable(rules[0], answer.errors[0]?.message ?? 'no reason given');
+      return verdictOf(rules, answer.response.diagnostics);
+    });
+  } catch (error) {
+    return unjudgeable(rules[0], error instanceof Error ? error.message.slice(0, 200) : 'the engine failed');
+  }
+}
+
+/** The id under which the engine has these rules parsed. */
+function ready(
+  cedar: { preparsePolicySet: (id: string, set: never) => unknown },
+  load: number,
+  rules: readonly Rule[],
+): string {
+  if (preparedIn !== load) prepared.clear();
+  preparedIn = load;
+  const texts = rules.map(({ text }) => text).join('\n');
+  const found = prepared.get(texts);
+  if (found !== undefined) return found;
+  // A set prepared under an id that is in use takes its place.
+  if (prepared.size >= coreLimits.policySlices) prepared.clear();
+  const id = `slice ${prepared.size}`;
+  const staticPolicies = Object.fromEntries([
+    ...rules.map(({ text, place }) => [String(place), text]),
+    ['permit', everything],
+  ]);
+  cedar.preparsePolicySet(id, { staticPolicies } as never);
+  prepared.set(texts, id);
+  return id;
+}
+
+interface Diagnostics {
+  readonly reason: readonly string[];
+  readonly errors: readonly { readonly policyId: string; readonly error: { readonly message: string } }[];
+}
+
+function verdictOf(rules: readonly Rule[], { reason, errors }: Diagnostics): PolicyVerdict {
+  const ruleOf = (id: string): Rule | undefined => rules.find(({ place }) => String(place) === id);
+  // In Cedar a policy that fails does not count. Where an attribute is missing that is what its author expects; a value
+  // of another type may be there so that the policy fails.
+  const failed = errors.find(({ error }) => !isMissing(error.message));
+  if (failed) return unjudgeable(ruleOf(failed.policyId), failed.error.message);
+  const ignored = errors.flatMap(({ policyId }) => ruleOf(policyId)?.policy ?? []);
+  const fitting = reason.flatMap((id) => ruleOf(id) ?? []).sort((a, b) => a.place - b.place);
+  const refusal = fitting.find(({ approve }) => approve === undefined);
+  if (refusal) return { kind: 'refuse', policy: refusal.policy, message: refusal.message };
+  // Another person's yes is worth more than the caller's own.
+  const question = fitting.find(({ approve }) => approve !== 'caller') ?? fitting[0];
+  if (!question) return ignored.length === 0 ? nothing : { kind: 'none', ignored };
+  const { policy, approve, message } = question;
+  return { kind: 'ask', policy, who: approve || 'admin', message };
+}
+
+function isMissing(message: string): boolean {
+  return message.includes('does not have the attribute');
+}

@@ -1,0 +1,195 @@
+import type { DetailedError, Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { errorText } from '../errors.ts';
+import { coreLimits } from '../limits.ts';
+import { isObject } from '../protocol/rpc.ts';
+import { withCedar } from './cedar.ts';
+
+/** A text of Cedar policies (CONTRACT §9, Policies), read. */
+export interface ReadPolicy {
+  /** The policies in it, in its order. None where the text has problems. */
+  readonly statements: readonly Statement[];
+  readonly problems: readonly PolicyProblem[];
+  /** What is accepted, and does not do what its author may expect. */
+  readonly warnings: readonly PolicyProblem[];
+}
+
+/** Where in the text something is: lines and columns begin at 1. */
+export interface PolicyProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** One `forbid` of a text. */
+export interface Statement {
+  readonly text: string;
+  readonly json: PolicyJson;
+  /** Of `@approve("…")`: who is asked; undefined for a plain refusal. */
+  readonly approve: string | undefined;
+  /** Of `@message("…")`. */
+  readonly message: string | undefined;
+  readonly reads: ContextReads;
+}
+
+/** Which parts of the context a policy looks at. */
+export interface ContextReads {
+  /** Members of the context. */
+  readonly members: ReadonlySet<string>;
+  /** Members of `context.arguments`; `all` where the record is used as a whole. */
+  readonly args: ReadonlySet<string> | 'all';
+}
+
+const known = new Map<string, ReadPolicy>();
+
+/** Reads a text. Never throws. The same text is read once. */
+export function readPolicy(text: string): ReadPolicy {
+  let read = known.get(text);
+  if (!read) {
+    read = parse(text);
+    if (known.size >= coreLimits.policies) known.clear();
+    known.set(text, read);
+  }
+  return read;
+}
+
+function parse(text: string): ReadPolicy {
+  if (text.length > coreLimits.policyChars)
+    return broken(`is longer than ${coreLimits.policyChars} characters. Make several policies of it.`);
+  const deep = tooDeep(text);
+  if (deep !== undefined) return broken(`is nested deeper than ${coreLimits.policyDepth} brackets.`, deep, text);
+  try {
+    return withCedar((cedar) => {
+      const parts = cedar.policySetTextToParts(text);
+      if (parts.type === 'failure') return { ...none, problems: parts.errors.map((error) => problemOf(error, text)) };
+      if (parts.policy_templates.length > 0)
+        return broken('has a template (?principal or ?resource), which is not supported.');
+      if (parts.policies.length === 0) return broken('has no policy.');
+      if (parts.policies.length > coreLimits.policies) return broken(`has more than ${coreLimits.policies} policies.`);
+      const read = parts.policies.map((part) => {
+        const json = cedar.policyToJson(part);
+        return json.type === 'success'
+          ? statementOf(part, json.json)
+          : json.errors.map((error) => problemOf(error, part));
+      });
+      const problems = read.flatMap((one) => (Array.isArray(one) ? one : []));
+      if (problems.length > 0) return { ...none, problems };
+      const statements = read.filter((one): one is Statement => !Array.isArray(one));
+      return {
+        statements: statements.filter(({ json }) => json.effect === 'forbid'),
+        problems: [],
+        warnings: advice(statements, text),
+      };
+    });
+  } catch (error) {
+    return broken(`cannot be read (${errorText(error).slice(0, 200)}). Make it simpler.`);
+  }
+}
+
+const none: ReadPolicy = { statements: [], problems: [], warnings: [] };
+
+function broken(message: string, at = 0, text = ''): ReadPolicy {
+  return { ...none, problems: [{ ...placeOf(text, at), message }] };
+}
+
+/** Where the text is nested too deeply for the engine, whose stack is small; undefined where it is not. */
+function tooDeep(text: string): number | undefined {
+  let depth = 0;
+  const pieces = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|[([{]|[)\]}]/gs;
+  for (const { 0: piece, index } of text.matchAll(pieces)) {
+    if ('([{'.includes(piece)) depth += 1;
+    else if (')]}'.includes(piece)) depth -= 1;
+    if (depth > coreLimits.policyDepth) return index;
+  }
+  return undefined;
+}
+
+function problemOf({ message, help, sourceLocations = [] }: DetailedError, text: string): PolicyProblem {
+  const [place] = sourceLocations;
+  const start = Buffer.from(text)
+    .subarray(0, place?.start ?? 0)
+    .toString().length;
+  const more = [place?.label, help].filter((part) => typeof part === 'string' && part !== '');
+  return { ...placeOf(text, start), message: [message, ...more].join('; ') };
+}
+
+function placeOf(text: string, at: number): { line: number; column: number } {
+  const before = text.slice(0, at).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+function statementOf(text: string, json: PolicyJson): Statement {
+  // An annotation without a value is `null` here.
+  const { approve, message }: Readonly<Record<string, string | null>> = json.annotations ?? {};
+  const reads = { members: new Set<string>(), args: new Set<string>(), wholeArgs: false };
+  for (const { body } of json.conditions) note(body, reads);
+  return {
+    text,
+    json,
+    approve: approve === undefined ? undefined : (approve ?? '').trim(),
+    message: message ? message.slice(0, coreLimits.policyMessageChars) : undefined,
+    reads: { members: reads.members, args: reads.wholeArgs ? 'all' : reads.args },
+  };
+}
+
+interface Noted {
+  readonly members: Set<string>;
+  readonly args: Set<string>;
+  wholeArgs: boolean;
+}
+
+/** Notes what an expression reads of `context`. */
+function note(expr: unknown, noted: Noted): void {
+  if (Array.isArray(expr)) return expr.forEach((one) => note(one, noted));
+  if (!isObject(expr)) return;
+  if (expr['Var'] === 'context') {
+    for (const name of contextMembers) noted.members.add(name);
+    noted.wholeArgs = true;
+    return;
+  }
+  const path = pathOf(expr as Expr);
+  if (path) {
+    const [member, name] = path;
+    if (member !== undefined) noted.members.add(member);
+    if (member === 'arguments') {
+      if (name === undefined) noted.wholeArgs ||= !isObject(expr['has']);
+      else noted.args.add(name);
+    }
+    return;
+  }
+  for (const value of Object.values(expr)) note(value, noted);
+}
+
+/** The names by which an expression goes into `context`: of "context.arguments.sql" both. Undefined for another. */
+function pathOf(expr: Expr): readonly string[] | undefined {
+  const access = ('.' in expr ? expr['.'] : 'has' in expr ? expr.has : undefined) as
+    | { readonly left: Expr; readonly attr: string | readonly string[] }
+    | undefined;
+  if (!access) return undefined;
+  const names = typeof access.attr === 'string' ? [access.attr] : access.attr;
+  if ('Var' in access.left) return access.left.Var === 'context' ? names : undefined;
+  const before = pathOf(access.left);
+  return before && [...before, ...names];
+}
+
+/** What a policy can ask of a call besides who calls what. */
+export const contextMembers = ['arguments', 'scope', 'client', 'address', 'time'] as const;
+
+function advice(statements: readonly Statement[], text: string): PolicyProblem[] {
+  return statements.flatMap(({ text: part, json, approve, reads }) => {
+    const place = placeOf(text, Math.max(0, text.indexOf(part)));
+    const warn = (message: string): PolicyProblem => ({ ...place, message });
+    const strange = [...reads.members].filter((name) => !(contextMembers as readonly string[]).includes(name));
+    return [
+      ...(json.effect === 'permit'
+        ? [warn('is a permit, which has no effect: what a caller reaches is allowed unless a forbid fits')]
+        : []),
+      ...(json.effect === 'permit' && approve !== undefined
+        ? [warn('has @approve on a permit; it belongs on a forbid')]
+        : []),
+      ...(approve === '' ? [warn('has @approve without a name: "caller", "admin" or the name of a group')] : []),
+      ...strange.map((name) =>
+        warn(`asks for context.${name}, which calls do not have (${contextMembers.join(', ')})`),
+      ),
+    ];
+  });
+}

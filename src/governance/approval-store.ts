@@ -1,0 +1,125 @@
+import { HubError } from '../core/errors.ts';
+import { governanceLimits } from './limits.ts';
+
+/** A call that waits for the yes of a person (CONTRACT §9, Approvals). */
+export interface Approval {
+  readonly id: string;
+  /** `admin`, or the name of a group. */
+  readonly who: string;
+  readonly policy: string;
+  readonly message: string | undefined;
+  readonly server: string;
+  /** As the server itself names it. */
+  readonly tool: string;
+  /** As they are sent, cut after `governanceLimits.approvalArgumentChars`. */
+  readonly arguments: string;
+  readonly isCut: boolean;
+  /** Who made the call. */
+  readonly caller: string;
+  readonly callerKind: string;
+  readonly client: string | undefined;
+  readonly address: string | undefined;
+  /** Of caller, tool and all arguments: what the yes is for. */
+  readonly hash: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** `used`: it was approved, and the call was made. */
+  readonly state: ApprovalState;
+  readonly decidedBy: string | undefined;
+  readonly decidedAt: number | undefined;
+}
+
+export type ApprovalState = 'waiting' | 'approved' | 'denied' | 'used' | 'expired';
+
+/** Where questions are kept. Times are milliseconds since the epoch. */
+export interface ApprovalStore {
+  /**
+   * Keeps a question, or gives the one of the same hash that has not expired: it waits, was approved and not used yet,
+   * or was denied. Throws HubError `approval` when too many wait.
+   */
+  ask(question: Approval, now: number): Promise<{ readonly approval: Approval; readonly isNew: boolean }>;
+  find(id: string): Promise<Approval | undefined>;
+  /** Uses an approved question up. False: another call was first. */
+  use(id: string, now: number): Promise<boolean>;
+  wasUsed(hash: string, now: number): Promise<boolean>;
+  /** Decides a question that waits; undefined when it does not, or has expired. */
+  decide(
+    id: string,
+    decision: { readonly state: 'approved' | 'denied'; readonly by: string; readonly at: number },
+  ): Promise<Approval | undefined>;
+  list(now: number): Promise<readonly Approval[]>;
+  /** Another hub has changed something. */
+  onChange(listener: () => void): () => void;
+}
+
+/** The questions of one hub: they end with the calls that wait for them. */
+export function approvalsInMemory(): ApprovalStore {
+  const questions = new Map<string, Approval>();
+
+  function change(id: string, from: Approval['state'], to: Partial<Approval>, now: number): Approval | undefined {
+    const one = questions.get(id);
+    if (!one || one.state !== from || one.expiresAt <= now) return undefined;
+    const after = { ...one, ...to };
+    questions.set(id, after);
+    return after;
+  }
+
+  function tidy(now: number): void {
+    let over = 0;
+    for (const [id, { expiresAt, state }] of [...questions].reverse()) {
+      if (state === 'waiting' && expiresAt > now) continue;
+      over += 1;
+      // Those that count against the same call again stay as long as they do.
+      if (over > governanceLimits.approvalsKept && expiresAt <= now) questions.delete(id);
+    }
+  }
+
+  return {
+    async ask(question, now) {
+      const all = [...questions.values()].filter(({ expiresAt }) => expiresAt > now);
+      const same = all.find(({ hash, state }) => hash === question.hash && state !== 'used');
+      if (same) return { approval: same, isNew: false };
+      const waiting = all.filter(({ state }) => state === 'waiting');
+      checkRoom(waiting.length, waiting.filter(({ caller }) => caller === question.caller).length);
+      if (all.length >= governanceLimits.approvals) checkRoom(all.length, 0);
+      tidy(now);
+      questions.set(question.id, question);
+      return { approval: question, isNew: true };
+    },
+    find: async (id) => questions.get(id),
+    use: async (id, now) => change(id, 'approved', { state: 'used' }, now) !== undefined,
+    async wasUsed(hash, now) {
+      return [...questions.values()].some((one) => one.hash === hash && one.state === 'used' && one.expiresAt > now);
+    },
+    decide: async (id, { state, by, at }) => change(id, 'waiting', { state, decidedBy: by, decidedAt: at }, at),
+    async list(now) {
+      return shown([...questions.values()].reverse(), now);
+    },
+    onChange: () => () => undefined,
+  };
+}
+
+/** Throws HubError `approval` when no more may wait. */
+export function checkRoom(waiting: number, ofCaller: number): void {
+  const { approvals, approvalsPerCaller } = governanceLimits;
+  if (ofCaller >= approvalsPerCaller)
+    throw new HubError(
+      'approval',
+      `${ofCaller} calls of this caller wait for approval already. Wait for their answers first.`,
+      { data: {} },
+    );
+  if (waiting >= approvals)
+    throw new HubError('approval', 'Too many calls wait for approval. Try again later.', { data: {} });
+}
+
+/** The newest first, with those that time has ended. */
+export function shown(newestFirst: readonly Approval[], now: number): readonly Approval[] {
+  const all = newestFirst.map((one) =>
+    one.expiresAt <= now && (one.state === 'waiting' || one.state === 'approved')
+      ? { ...one, state: 'expired' as const }
+      : one,
+  );
+  const waiting = all.filter(({ state }) => state === 'waiting');
+  return [...waiting, ...all.filter(({ state }) => state !== 'waiting').slice(0, governanceLimits.approvalsKept)];
+}

@@ -1,0 +1,121 @@
+import type { Transaction } from '../database/database.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { type Approval, type ApprovalStore, checkRoom, shown } from './approval-store.ts';
+import { governanceLimits } from './limits.ts';
+
+const channel = 'approvals';
+
+/** The questions of all hubs on one database, each of which may be answered at any of them, once. */
+export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
+  const open = () => database.whenReady(governanceLimits.sharedCountMs);
+  const tell = (): void =>
+    void database
+      .current()
+      ?.notify(channel, '')
+      .catch(() => undefined);
+
+  return {
+    async ask(question, now) {
+      const result = await (await open()).tx((tx) => askIn(tx, question, new Date(now)));
+      if (result.isNew) tell();
+      return result;
+    },
+    async find(id) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await (await open()).query<Row>(`select ${columns} from toolhub.approvals where id = $1`, [id]);
+      return row && approvalOf(row);
+    },
+    async use(id, now) {
+      const rows = await (
+        await open()
+      ).query(
+        `update toolhub.approvals set state = 'used' where id = $1 and state = 'approved' and expires_at > $2 returning id`,
+        [id, new Date(now)],
+      );
+      if (rows.length > 0) tell();
+      return rows.length > 0;
+    },
+    async wasUsed(hash, now) {
+      const rows = await (
+        await open()
+      ).query(`select id from toolhub.approvals where hash = $1 and state = 'used' and expires_at > $2 limit 1`, [
+        hash,
+        new Date(now),
+      ]);
+      return rows.length > 0;
+    },
+    async decide(id, { state, by, at }) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await (
+        await open()
+      ).query<Row>(
+        `update toolhub.approvals set state = $2, decided_by = $3, decided_at = $4
+         where id = $1 and state = 'waiting' and expires_at > $4 returning ${columns}`,
+        [id, state, by, new Date(at)],
+      );
+      if (row) tell();
+      return row && approvalOf(row);
+    },
+    async list(now) {
+      const rows = await (
+        await open()
+      ).query<Row>(
+        `(select ${columns}, created_at as made from toolhub.approvals where state = 'waiting' and expires_at > $1
+            order by created_at desc limit ${governanceLimits.approvals})
+         union
+         (select ${columns}, created_at as made from toolhub.approvals
+            order by created_at desc limit ${governanceLimits.approvalsKept})
+         order by made desc`,
+        [new Date(now)],
+      );
+      return shown(rows.map(approvalOf), now);
+    },
+    onChange: (listener) => database.listen(channel, () => listener()),
+  };
+}
+
+/** Two hubs with the same call ask one question. */
+async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ approval: Approval; isNew: boolean }> {
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [question.hash]);
+  const [same] = await tx.query<Row>(
+    `select ${columns} from toolhub.approvals where hash = $1 and state <> 'used' and expires_at > $2
+     order by created_at desc limit 1`,
+    [question.hash, now],
+  );
+  if (same) return { approval: approvalOf(same), isNew: false };
+  const [waiting] = await tx.query<{ all: number; own: number }>(
+    `select count(*)::int as all, (count(*) filter (where caller = $1))::int as own
+     from toolhub.approvals where state = 'waiting' and expires_at > $2`,
+    [question.caller, now],
+  );
+  checkRoom(waiting?.all ?? 0, waiting?.own ?? 0);
+  const { id, hash, caller, state, createdAt, expiresAt } = question;
+  await tx.query(
+    `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7)`,
+    [id, hash, caller, state, JSON.stringify(question), new Date(createdAt), new Date(expiresAt)],
+  );
+  await tx.query(
+    `delete from toolhub.approvals where expires_at < $1 and id not in
+       (select id from toolhub.approvals order by created_at desc limit ${governanceLimits.approvalsKept})`,
+    [now],
+  );
+  return { approval: question, isNew: true };
+}
+
+interface Row {
+  readonly content: Approval;
+  readonly state: Approval['state'];
+  readonly decided_by: string | null;
+  readonly decided_at: Date | null;
+}
+
+const columns = 'content, state, decided_by, decided_at';
+
+function approvalOf({ content, state, decided_by: by, decided_at: at }: Row): Approval {
+  return { ...content, state, decidedBy: by ?? undefined, decidedAt: at?.getTime() };
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { HubError } from '../core/errors.ts';
+import type { Approval, ApprovalStore } from './approval-store.ts';
+import { governanceLimits } from './limits.ts';
+
+/** What a question is about, as the call has it. */
+export type ApprovalQuestion = Pick<
+  Approval,
+  'who' | 'policy' | 'message' | 'server' | 'tool' | 'caller' | 'callerKind' | 'client' | 'address'
+> & {
+  /** Identifies the caller (`principalId`). */
+  readonly principal: string;
+  /** JSON text, as it is sent. */
+  readonly arguments: string;
+};
+
+export interface Approvals {
+  /**
+   * Waits until a person has said yes: at once where one has for this very call, which that uses up. `left` ends the
+   * waiting; the question stays until it expires. Throws HubError `approval` when the answer is no, or none came.
+   */
+  approved(question: ApprovalQuestion, left: AbortSignal): Promise<void>;
+  /** The yes to this call was used before: another round of the same call. */
+  wasUsed(question: ApprovalQuestion): Promise<boolean>;
+  /** Those that wait, and the last that were decided; the newest first. */
+  list(): Promise<readonly Approval[]>;
+  /**
+   * The first answer counts. Throws HubError `not_found`, `conflict` when it is decided already or expired.
+   */
+  decide(id: string, decision: 'approve' | 'deny', by: string, may: (approval: Approval) => boolean): Promise<Approval>;
+  /** Something has changed. */
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+export interface ApprovalOptions {
+  readonly store: ApprovalStore;
+  /** How long a question waits, and is good for. */
+  readonly lifeMs: () => number;
+  readonly asked?: (approval: Approval) => void;
+  readonly decided?: (approval: Approval) => void;
+}
+
+export function createApprovals(options: ApprovalOptions, now: () => number = Date.now): Approvals {
+  const { store, lifeMs, asked, decided } = options;
+  const waiting = new Set<() => void>();
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const look of waiting) look();
+    for (const listener of listeners) listener();
+  };
+  const stopHearing = store.onChange(changed);
+  // A notice of another hub may be lost, and time passes without one.
+  const timer = setInterval(() => {
+    for (const look of waiting) look();
+  }, governanceLimits.approvalLookMs).unref();
+
+  async function ask(question: ApprovalQuestion): Promise<Approval> {
+    const { arguments: args, principal: _, ...about } = question;
+    const at = now();
+    const { approval, isNew } = await store.ask(
+      {
+        ...about,
+        id: crypto.randomUUID(),
+        arguments: args.slice(0, governanceLimits.approvalArgumentChars),
+        isCut: args.length > governanceLimits.approvalArgumentChars,
+        hash: hashOf(question),
+        createdAt: at,
+        expiresAt: at + lifeMs(),
+        state: 'waiting',
+        decidedBy: undefined,
+        decidedAt: undefined,
+      },
+      at,
+    );
+    if (isNew) {
+      asked?.(approval);
+      changed();
+    }
+    return approval;
+  }
+
+  /** True when the call may go on, false when its question still waits. Throws HubError `approval`. */
+  async function settled(id: string): Promise<boolean> {
+    const one = await store.find(id);
+    if (!one || one.state === 'used' || (one.expiresAt <= now() && one.state !== 'denied')) throw unanswered(id, one);
+    if (one.state === 'denied') throw denied(one);
+    if (one.state !== 'approved') return false;
+    if (await store.use(id, now())) return true;
+    throw unanswered(id, one);
+  }
+
+  return {
+    async approved(question, left) {
+      const { id } = await ask(question);
+      if (await settled(id)) return;
+      await waitUntil(() => settled(id), waiting, left);
+    },
+    async wasUsed(question) {
+      return store.wasUsed(hashOf(question), now());
+    },
+    list: () => store.list(now()),
+    async decide(id, decision, by, may) {
+      const before = await store.find(id);
+      if (!before || !may(before)) throw new HubError('not_found', `There is no approval "${id.slice(0, 100)}".`);
+      const state = decision === 'approve' ? 'approved' : 'denied';
+      const after = await store.decide(id, { state, by, at: now() });
+      if (!after) throw over(await store.find(id));
+      decided?.(after);
+      changed();
+      return after;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close() {
+      clearInterval(timer);
+      stopHearing();
+    },
+  };
+}
+
+/** Waits until `settled` says true, whenever it may have changed; rejects with what it throws for good. */
+function waitUntil(settled: () => Promise<boolean>, waiting: Set<() => void>, left: AbortSignal): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    let isLooking = false;
+    const end = (finish: () => void): void => {
+      waiting.delete(look);
+      left.removeEventListener('abort', gone);
+      finish();
+    };
+    const gone = (): void => end(() => reject(new HubError('cancelled', 'The caller has left.')));
+    const failed = (error: unknown): void => {
+      // A database that is away for a moment says nothing of the answer.
+      if (error instanceof HubError && error.code !== 'approval') return;
+      end(() => reject(error instanceof Error ? error : new Error(String(error))));
+    };
+    const look = (): void => {
+      if (isLooking) return;
+      isLooking = true;
+      void settled()
+        .then((isSettled) => isSettled && end(resolve), failed)
+        .finally(() => {
+          isLooking = false;
+        });
+    };
+    waiting.add(look);
+    left.addEventListener('abort', gone, { once: true });
+    if (left.aborted) gone();
+    else look();
+  });
+}
+
+/** Binds a yes to one caller, one tool and these arguments, to the byte. */
+function hashOf({ principal, server, tool, who, policy, arguments: args }: ApprovalQuestion): string {
+  return createHash('sha256')
+    .update(JSON.stringify([principal, server, tool, who, policy, args]))
+    .digest('hex');
+}
+
+function denied({ id, server, tool, decidedBy = 'a person' }: Approval): HubError {
+  const text = `The call of ${tool} of server "${server}" was not approved: ${decidedBy} said no. Do not make it again as it is.`;
+  return new HubError('approval', text, { data: { approval: id } });
+}
+
+function unanswered(id: string, one: Approval | undefined): HubError {
+  const name = one ? `of ${one.tool} of server "${one.server}" ` : '';
+  const text =
+    one?.state === 'used'
+      ? `The approval for the call ${name}was used already. Make the call again to ask once more.`
+      : `The call ${name}was not approved in time. Make it again to ask once more.`;
+  return new HubError('approval', text, { data: { approval: id } });
+}
+
+function over(one: Approval | undefined): HubError {
+  if (!one || one.state === 'waiting' || one.state === 'expired')
+    return new HubError('conflict', 'The question has expired. The caller has to make the call again.');
+  const how = one.state === 'denied' ? 'denied' : 'approved';
+  return new HubError(
+    'conflict',
+    `This was ${how} already${one.decidedBy === undefined ? '' : ` by ${one.decidedBy}`}.`,
+  );
+}

@@ -1,0 +1,35 @@
+/** Bounds of governance (limits of calls, approvals), with their reasons. Times in milliseconds. */
+export const governanceLimits = {
+  // limits of calls
+
+  /** Callers without an account that are counted, by address; the oldest are forgotten first. */
+  strangers: 50_000,
+  /** A caller takes part in what a server can do for this long after its last call. */
+  shareMs: 10_000,
+  /** Callers of one server among whom it is shared. */
+  sharers: 1_000,
+  /** A hub that says nothing for this long does not call any more: what it had running is over. */
+  hubGoneMs: 30_000,
+  hubSeenMs: 10_000,
+  /** How long a call waits for the counts that hubs share; after that this hub counts alone. */
+  sharedCountMs: 2_000,
+  /** Counts of days and minutes that are over are cleared this often. */
+  clearMs: 300_000,
+
+  // approvals
+
+  /** Questions that wait at once; more are refused. */
+  approvals: 10_000,
+  /** Questions of one caller that wait at once. */
+  approvalsPerCaller: 20,
+  /**
+   * How long a question waits, and is good for once it is approved, unless the settings say otherwise (CONTRACT §9).
+   */
+  approvalMs: 600_000,
+  /** Of the arguments that a person is shown. */
+  approvalArgumentChars: 20_000,
+  /** How often a call looks whether its question was decided at another hub, besides being told. */
+  approvalLookMs: 5_000,
+  /** Decided questions that are still shown. */
+  approvalsKept: 500,
+} as const;

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import type { Counted } from '../core/access/decision.ts';
+import { errorText } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { CallLimits } from '../core/settings/types.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import type { CallCounts, Refused, Taken } from './call-counts.ts';
+import { governanceLimits } from './limits.ts';
+
+/**
+ * Counts that hubs on one database share: a limit is one limit, at all of them together. While the database is away
+ * each hub counts by itself (`alone`). `close` ends what this hub has running.
+ */
+export function sharedCallCounts(
+  database: DatabaseHandle,
+  alone: CallCounts,
+  log: Logger,
+): CallCounts & { close(): void } {
+  const hub = randomUUID();
+  /** What this hub has running, by count and caller. */
+  const running = new Map<string, number>();
+  let isAlone = false;
+
+  async function shared<T>(work: (database: Database) => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+    try {
+      const result = await work(await database.whenReady(governanceLimits.sharedCountMs));
+      if (isAlone) log.info('Calls are counted together with the other hubs again.');
+      isAlone = false;
+      return result;
+    } catch (error) {
+      if (!isAlone) log.warn('The database is away: this hub counts calls by itself.', { error: errorText(error) });
+      isAlone = true;
+      return otherwise();
+    }
+  }
+
+  function note(one: Counted, calls: 1 | -1): void {
+    const key = placeOf(one);
+    const now = (running.get(key) ?? 0) + calls;
+    if (now === 0) running.delete(key);
+    else running.set(key, now);
+  }
+
+  const attempt = attempting(database);
+  const stopBeats = beating(attempt, hub, running);
+
+  return {
+    look: (counted) =>
+      shared(
+        (open) => open.tx((tx) => refusal(tx, counted)),
+        () => alone.look(counted),
+      ),
+    async take(counted): Promise<Taken> {
+      return shared<Taken>(
+        async (open) => {
+          const refused = await open.tx(async (tx) => {
+            // In one order, so that two calls never wait for each other.
+            for (const id of counted.map((one) => one.id).sort())
+              await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`limit ${id}`]);
+            const found = await refusal(tx, counted);
+            if (!found) await count(tx, counted, hub);
+            return found;
+          });
+          if (refused) return refused;
+          for (const one of counted) note(one, 1);
+          let isOver = false;
+          const release = (): void => {
+            if (isOver) return;
+            isOver = true;
+            for (const one of counted) {
+              note(one, -1);
+              attempt(
+                'update toolhub.call_running set calls = greatest(0, calls - 1) where id = $1 and caller = $2 and hub = $3',
+                [one.id, one.caller ?? '', hub],
+              );
+            }
+          };
+          return { kind: 'taken', release };
+        },
+        () => alone.take(counted),
+      );
+    },
+    close() {
+      stopBeats();
+      attempt('delete from toolhub.call_running where hub = $1', [hub]);
+    },
+  };
+}
+
+type Attempt = (sql: string, parameters: (string | number | string[] | number[])[]) => void;
+
+/** What fails is made good by the next beat. */
+function attempting(database: DatabaseHandle): Attempt {
+  return (sql, parameters) =>
+    void database
+      .current()
+      ?.query(sql, parameters)
+      .catch(() => undefined);
+}
+
+/**
+ * What runs here is said again, and what hubs left behind is cleared, now and then; gives the function that ends it.
+ */
+function beating(attempt: Attempt, hub: string, running: ReadonlyMap<string, number>): () => void {
+  const beat = setInterval(() => {
+    const places = [...running].map(([key, calls]) => [...(key.split('\n\n') as [string, string]), calls] as const);
+    const ids = places.map(([id]) => id);
+    attempt('delete from toolhub.call_running where hub = $1 and id <> all($2::text[])', [hub, ids]);
+    if (places.length === 0) return;
+    attempt(
+      `insert into toolhub.call_running (id, caller, hub, calls)
+       select id, caller, $4::uuid, calls from unnest($1::text[], $2::text[], $3::int[]) as t(id, caller, calls)
+       on conflict (id, caller, hub) do update set calls = excluded.calls, seen_at = now()`,
+      [ids, places.map(([, caller]) => caller), places.map(([, , calls]) => calls), hub],
+    );
+  }, governanceLimits.hubSeenMs).unref();
+  const clear = setInterval(() => {
+    attempt(
+      `delete from toolhub.call_counts where (bucket >= 0 and bucket < extract(epoch from now()) - 120)
+         or (bucket < 0 and -bucket < floor(extract(epoch from now()) / 86400))`,
+      [],
+    );
+    attempt(`delete from toolhub.call_running where seen_at < now() - interval '10 minutes'`, []);
+  }, governanceLimits.clearMs).unref();
+  return () => {
+    clearInterval(beat);
+    clearInterval(clear);
+  };
+}
+
+function placeOf({ id, caller = '' }: Counted): string {
+  return `${id}\n\n${caller}`;
+}
+
+async function count(tx: Transaction, counted: readonly Counted[], hub: string): Promise<void> {
+  for (const { id, caller = '' } of counted) {
+    await tx.query(
+      `insert into toolhub.call_counts (id, caller, bucket, calls)
+       values ($1, $2, floor(extract(epoch from clock_timestamp())), 1),
+              ($1, '', -floor(extract(epoch from clock_timestamp()) / 86400), 1)
+       on conflict (id, caller, bucket) do update set calls = toolhub.call_counts.calls + 1`,
+      [id, caller],
+    );
+    await tx.query(
+      `insert into toolhub.call_running (id, caller, hub, calls) values ($1, $2, $3, 1)
+       on conflict (id, caller, hub) do update set calls = toolhub.call_running.calls + 1, seen_at = now()`,
+      [id, caller, hub],
+    );
+  }
+}
+
+interface Totals {
+  readonly minute: number;
+  readonly own: number;
+  readonly today: number;
+  readonly running: number;
+  readonly own_running: number;
+  readonly sharers: number;
+  readonly oldest: string | null;
+  readonly ms_left: string;
+}
+
+async function refusal(tx: Transaction, counted: readonly Counted[]): Promise<Refused | undefined> {
+  let worst: Refused | undefined;
+  for (const one of counted) {
+    const found = refusedBy(one, await totalsOf(tx, one));
+    if (found && (!worst || found.retryAfterMs > worst.retryAfterMs)) worst = found;
+  }
+  return worst;
+}
+
+async function totalsOf(tx: Transaction, { id, caller = '' }: Counted): Promise<Totals> {
+  const [totals] = await tx.query<Totals>(
+    `with now as (select extract(epoch from clock_timestamp()) as s),
+     minute as (select caller, bucket, calls from toolhub.call_counts, now where id = $1 and bucket > floor(s) - 61),
+     live as (select caller, calls from toolhub.call_running
+              where id = $1 and calls > 0 and seen_at > now() - ${governanceLimits.hubGoneMs} * interval '1 millisecond')
+     select coalesce((select sum(calls) from minute), 0)::int as minute,
+       coalesce((select sum(calls) from minute where caller = $2), 0)::int as own,
+       coalesce((select calls from toolhub.call_counts, now where id = $1 and bucket = -floor(s / 86400)), 0)::int as today,
+       coalesce((select sum(calls) from live), 0)::int as running,
+       coalesce((select sum(calls) from live where caller = $2), 0)::int as own_running,
+       (select count(distinct caller) from (select caller from live union
+          select caller from minute, now where bucket > floor(s) - ${Math.ceil(governanceLimits.shareMs / 1_000)}) as c)::int
+         as sharers,
+       (select min(bucket) from minute)::text as oldest,
+       (select (86400 - (s - floor(s / 86400) * 86400)) * 1000 from now)::bigint::text as ms_left`,
+    [id, caller],
+  );
+  return totals ?? { minute: 0, own: 0, today: 0, running: 0, own_running: 0, sharers: 0, oldest: null, ms_left: '0' };
+}
+
+function refusedBy({ what, limits, caller }: Counted, totals: Totals): Refused | undefined {
+  const { callsPerMinute, concurrentCalls, callsPerDay } = limits;
+  const refuse = (limit: keyof CallLimits, retryAfterMs: number, isShared = false): Refused => ({
+    kind: 'refused',
+    what,
+    limit,
+    allowed: limits[limit] ?? 0,
+    isShared,
+    retryAfterMs: Math.max(1, Math.round(retryAfterMs)),
+  });
+  const untilLess = Math.min(60_000, Math.max(1_000, (Number(totals.oldest ?? 0) + 61) * 1_000 - Date.now()));
+  if (callsPerDay !== undefined && totals.today >= callsPerDay) return refuse('callsPerDay', Number(totals.ms_left));
+  if (callsPerMinute !== undefined && totals.minute >= callsPerMinute) return refuse('callsPerMinute', untilLess);
+  if (concurrentCalls !== undefined && totals.running >= concurrentCalls) return refuse('concurrentCalls', 1_000);
+  if (caller === undefined) return undefined;
+  const isOneOfThem = totals.own > 0 || totals.own_running > 0;
+  const sharers = totals.sharers + (isOneOfThem ? 0 : 1);
+  if (sharers < 2) return undefined;
+  const part = (all: number): number => Math.max(1, Math.ceil(all / sharers));
+  if (callsPerMinute !== undefined && totals.own >= part(callsPerMinute))
+    return refuse('callsPerMinute', untilLess, true);
+  if (concurrentCalls !== undefined && totals.own_running >= part(concurrentCalls))
+    return refuse('concurrentCalls', 1_000, true);
+  return undefined;
+}

@@ -1,0 +1,44 @@
+import { listOf, ref, text } from '../../core/answers/schema.ts';
+import type { Subject } from '../frame/operation.ts';
+import { decisionInput, simulateInput } from './governance-routes.ts';
+
+export const governance: Subject = {
+  name: 'Policies and approvals',
+  operations: {
+    'GET /policies': {
+      admin: true,
+      summary: 'The policies in force, with what they name that is not there',
+      description: 'They are changed with `PUT /system-config` (`policies`, `policyFolder`).',
+      answer: { data: listOf(ref('Policy')) },
+    },
+    'POST /policies/simulate': {
+      admin: true,
+      summary: 'What policies would have done with the calls that were recorded',
+      body: simulateInput,
+      answer: { data: ref('Simulation') },
+    },
+    'GET /why': {
+      summary: 'Why a call is allowed or not: every step of the decision',
+      description: 'Admins ask about every user and key, others about themselves.',
+      query: {
+        tool: { ...text, description: 'As exposed, or `<server>/<tool>`.' },
+        user: text,
+        key: { ...text, description: 'The id or the name of an access key.' },
+        group: { ...text, description: 'On the endpoint of this group, or server.' },
+        arguments: { ...text, description: 'A JSON object: the arguments of the call.' },
+      },
+      answer: { data: ref('Explanation') },
+    },
+    'GET /approvals': {
+      summary: 'Calls that wait for the yes of a person, and the last that were decided',
+      description: 'Those that the caller may answer, and those of the caller.',
+      answer: { data: listOf(ref('Approval')) },
+    },
+    'POST /approvals/:id': {
+      summary: 'Say yes or no to a call that waits',
+      description: 'It counts once: another answer is 409. No app answers for its user.',
+      body: decisionInput,
+      answer: { data: ref('Approval') },
+    },
+  },
+};

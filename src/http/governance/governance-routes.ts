@@ -1,0 +1,203 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { explain } from '../../core/access/explain.ts';
+import { principalOf, type Principal } from '../../core/access/principal.ts';
+import type { Target, Views } from '../../core/access/view.ts';
+import type { ApprovalAnswer, ExplanationAnswer, PolicyAnswer } from '../../core/answers/governance.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
+import { HubError } from '../../core/errors.ts';
+import { invalid, parseInput } from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
+import { policyAdvice } from '../../core/policies/policy-advice.ts';
+import { readPolicy } from '../../core/policies/read-policy.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import { saying } from '../../core/sentences.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Approval } from '../../governance/approval-store.ts';
+import type { Approvals } from '../../governance/approvals.ts';
+import type { CallCounts } from '../../governance/call-counts.ts';
+import type { ActivityLog } from '../../logs/activity.ts';
+import { jsonBody } from '../frame/body.ts';
+import { adminOnly, type ApiEnv, type Caller, editorOf, mustBeInPerson } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+import { simulate } from './simulate.ts';
+
+export interface GovernanceRoutes {
+  /** As the views have them. */
+  readonly settings: () => Settings;
+  readonly catalogue: () => Catalogue;
+  readonly views: Views;
+  readonly counts: Pick<CallCounts, 'look'>;
+  readonly approvals: Pick<Approvals, 'list' | 'decide'>;
+  readonly activity: Pick<ActivityLog, 'list'>;
+  readonly pin: (target: Target) => { readonly state: string; readonly isHeld: boolean } | undefined;
+}
+
+const policyInput = z.strictObject({
+  id: z.string().min(1).max(100),
+  text: z.string().max(coreLimits.policyChars),
+  enabled: z.boolean().optional(),
+});
+
+export const simulateInput = z.object({
+  policies: z.array(policyInput).max(coreLimits.policies),
+  since: z.iso.datetime({ offset: true, error: 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z' }).nullish(),
+});
+
+export const decisionInput = z.object({
+  decision: z.enum(['approve', 'deny'], { error: 'must be "approve" or "deny"' }),
+});
+
+/** Policies, approvals and `why` (CONTRACT §9). */
+export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
+  const { settings, catalogue, approvals, activity } = options;
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/policies', adminOnly, (c) => {
+    const now = { settings: settings(), catalogue: catalogue() };
+    return ok(
+      c,
+      (now.settings.system.policies ?? []).map((policy) => policyAnswer(policy, now)),
+    );
+  });
+
+  routes.post('/policies/simulate', adminOnly, async (c) => {
+    const attempt = 'Cannot simulate the policies';
+    const input = parseInput(simulateInput, await jsonBody(c.req.raw), attempt);
+    const problems = input.policies.flatMap(({ text }, i) =>
+      readPolicy(text).problems.map(({ line, column, message }) => ({
+        path: `policies[${i}].text`,
+        message: `line ${line}, column ${column}: ${message}`,
+      })),
+    );
+    if (problems.length > 0) throw invalid(attempt, problems);
+    const policies = input.policies.map(({ id, text, enabled = true }) => ({ id, text, enabled, isFile: false }));
+    const since = input.since ? new Date(input.since) : undefined;
+    return ok(c, await simulate({ policies, since, settings: settings(), catalogue: catalogue(), activity }));
+  });
+
+  routes.get('/why', async (c) => {
+    const query = parseInput(whyInput, c.req.query(), 'Cannot explain');
+    const asked = whoIsMeant(query, c.var.caller, settings());
+    const scope = query.group ? ({ kind: 'named', name: query.group } as const) : ({ kind: 'all' } as const);
+    const answer = await explain({
+      settings: settings(),
+      catalogue: catalogue(),
+      principal: asked,
+      scope,
+      view: options.views.get(asked, scope),
+      tool: query.tool,
+      args: argumentsIn(query.arguments),
+      address: undefined,
+      now: Date.now(),
+      pin: options.pin,
+      look: (counted) => options.counts.look(counted),
+    });
+    return ok(c, answer satisfies ExplanationAnswer);
+  });
+
+  routes.get('/approvals', async (c) => {
+    const { caller } = c.var;
+    editorOf(caller);
+    const all = await approvals.list();
+    return ok(
+      c,
+      all.filter((one) => mayDecide(caller, one) || isOwn(caller, one)).map((one) => approvalAnswer(one, caller)),
+    );
+  });
+
+  routes.post('/approvals/:id', async (c) => {
+    const { caller } = c.var;
+    const { username } = editorOf(caller);
+    mustBeInPerson(caller.principal);
+    const { decision } = parseInput(decisionInput, await jsonBody(c.req.raw), 'Cannot decide');
+    const decided = await approvals.decide(c.req.param('id'), decision, username, (one) => mayDecide(caller, one));
+    return ok(c, approvalAnswer(decided, caller));
+  });
+
+  return routes;
+}
+
+function policyAnswer(
+  { id, text, enabled, isFile }: NonNullable<Settings['system']['policies']>[number],
+  now: { readonly settings: Settings; readonly catalogue: Catalogue },
+): PolicyAnswer {
+  const { statements, warnings } = readPolicy(text);
+  return {
+    id,
+    text,
+    enabled,
+    source: isFile ? 'file' : 'settings',
+    asks: [...new Set(statements.flatMap(({ approve }) => (approve === undefined ? [] : [approve || 'admin'])))],
+    warnings: [
+      ...warnings.map(({ line, column, message }) => `Line ${line}, column ${column}: ${message}.`),
+      ...policyAdvice(text, now),
+    ],
+  };
+}
+
+const whyInput = z.object({
+  tool: z.string().min(1, 'is required: a tool as it is exposed, or <server>/<tool>').max(coreLimits.textChars),
+  user: z.string().min(1).max(coreLimits.textChars).optional(),
+  key: z.string().min(1).max(coreLimits.textChars).optional(),
+  group: z.string().min(1).max(coreLimits.textChars).optional(),
+  arguments: z.string().max(coreLimits.policyArgumentChars).optional(),
+});
+
+/** Admins ask about all; others about themselves and their own keys. */
+function whoIsMeant({ user, key }: z.output<typeof whyInput>, caller: Caller, settings: Settings): Principal {
+  const { username, isAdmin } = editorOf(caller);
+  if (user !== undefined && key !== undefined)
+    throw invalid('Cannot explain', [{ path: 'key', message: 'and user are both given; send one of them' }]);
+  if (key !== undefined) {
+    const found = settings.keys.find(({ id }) => id === key) ?? settings.keys.find(({ name }) => name === key);
+    if (!found || (!isAdmin && found.owner !== username))
+      throw new HubError('not_found', `There is no access key "${key}".`);
+    return { kind: 'key', id: found.id };
+  }
+  const name = user ?? username;
+  if (name !== username && !isAdmin) throw saying('forbidden', 'admins_only');
+  const found = settings.users.find((one) => one.username === name);
+  if (!found) throw saying('not_found', 'no_user', { name });
+  return principalOf(found);
+}
+
+function argumentsIn(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    const given: unknown = JSON.parse(text);
+    if (isObject(given)) return given;
+  } catch {
+    // Said below.
+  }
+  throw invalid('Cannot explain', [{ path: 'arguments', message: 'must be a JSON object' }]);
+}
+
+/** Admins, and the members of the group that is asked. */
+function mayDecide({ admin, user, settings }: Caller, { who }: Approval): boolean {
+  if (admin) return true;
+  const group = who === 'admin' ? undefined : settings.groups.find(({ name }) => name === who);
+  return (
+    group !== undefined && user !== undefined && (user.groups.includes(group.id) || user.groups.includes(group.name))
+  );
+}
+
+function isOwn({ user }: Caller, { caller, callerKind }: Approval): boolean {
+  return callerKind === 'user' && caller === user?.username;
+}
+
+function approvalAnswer(approval: Approval, caller: Caller): ApprovalAnswer {
+  const { hash: _, message, client, address, decidedBy, decidedAt, createdAt, expiresAt, isCut, ...rest } = approval;
+  return {
+    ...rest,
+    ...(message !== undefined && { message }),
+    ...(client !== undefined && { client }),
+    ...(address !== undefined && { address }),
+    argumentsCut: isCut,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
+    ...(decidedBy !== undefined && { decidedBy }),
+    ...(decidedAt !== undefined && { decidedAt: new Date(decidedAt).toISOString() }),
+    mayDecide: approval.state === 'waiting' && mayDecide(caller, approval),
+  };
+}

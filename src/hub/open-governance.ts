@@ -1,0 +1,47 @@
+import type { Catalogue } from '../core/catalogue.ts';
+import type { Closers } from '../core/closers.ts';
+import type { LoggerFor } from '../core/logger.ts';
+import type { Settings } from '../core/settings/types.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import type { Env } from '../env/env.ts';
+import { approvalsInMemory } from '../governance/approval-store.ts';
+import { approvalsInTable } from '../governance/approvals-in-table.ts';
+import { type Approvals, createApprovals } from '../governance/approvals.ts';
+import { createCallCounts } from '../governance/call-counts.ts';
+import { governanceLimits } from '../governance/limits.ts';
+import { sharedCallCounts } from '../governance/shared-call-counts.ts';
+import type { Governance } from '../mcp/relay/admission.ts';
+
+export interface OpenGovernance {
+  readonly env: Pick<Env, 'database'>;
+  /** As the views have them. */
+  readonly settings: () => Settings;
+  readonly catalogue: () => Catalogue;
+  readonly database: DatabaseHandle;
+  /** Open pages are told that there is something new. */
+  readonly changes: { announce(): void };
+  readonly log: LoggerFor;
+}
+
+/** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
+export function openGovernance(
+  { env, settings, catalogue, database, changes, log }: OpenGovernance,
+  closers: Closers,
+): Governance & { readonly approvals: Approvals } {
+  const isShared = env.database.kind === 'postgres';
+  const alone = createCallCounts();
+  const together = isShared ? sharedCallCounts(database, alone, log('gateway')) : undefined;
+  if (together) closers.add(() => together.close());
+  const security = log('approvals');
+  const approvals = createApprovals({
+    store: isShared ? approvalsInTable(database) : approvalsInMemory(),
+    lifeMs: () => settings().system.approvalMs ?? governanceLimits.approvalMs,
+    asked: ({ id, who, policy, server, tool, caller }) =>
+      security.info('a call waits for approval', { id, who, policy, server, tool, caller }),
+    decided: ({ id, state, decidedBy, server, tool, caller }) =>
+      security.info(`a call was ${state}`, { id, by: decidedBy, server, tool, caller }),
+  });
+  closers.add(() => approvals.close());
+  approvals.onChange(() => changes.announce());
+  return { settings, catalogue, counts: together ?? alone, approvals };
+}

@@ -1,0 +1,151 @@
+import { type CallQuestion, isGoverned, judge } from '../../core/access/decision.ts';
+import { principalId } from '../../core/access/principal.ts';
+import { policyPrincipal } from '../../core/access/decision.ts';
+import type { Target } from '../../core/access/view.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
+import { HubError } from '../../core/errors.ts';
+import { duplicateName } from '../../core/json/duplicates.ts';
+import { memberText } from '../../core/json/text.ts';
+import { coreLimits } from '../../core/limits.ts';
+import type { PolicyAction } from '../../core/policies/policy-set.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { ApprovalQuestion, Approvals } from '../../governance/approvals.ts';
+import type { CallCounts, Refused, Taken } from '../../governance/call-counts.ts';
+import { clientNameFor } from '../client-name.ts';
+import type { ClientRequest } from '../request.ts';
+
+/** What the decision about calls is made of, besides what callers see (CONTRACT §9). */
+export interface Governance {
+  /** As the views have them. */
+  readonly settings: () => Settings;
+  readonly catalogue: () => Catalogue;
+  readonly counts: CallCounts;
+  readonly approvals: Pick<Approvals, 'approved' | 'wasUsed'>;
+}
+
+/** What has to happen before a call goes to its server, in this order. */
+export interface Admission {
+  /** Who has to say yes first; undefined: no one. */
+  readonly question: ApprovalQuestion | undefined;
+  /** Counts the call against its limits. Throws HubError `limit_exceeded`, or rejects with it; gives the end of it. */
+  count(): (() => void) | Promise<() => void>;
+}
+
+/**
+ * Whether a request for something that its sender sees may go on; undefined where only access decides. Throws HubError
+ * `policy`.
+ */
+export function admit(request: ClientRequest, target: Target, governance: Governance): Admission | undefined {
+  const action = actions.get(request.method);
+  if (action === undefined) return undefined;
+  const settings = governance.settings();
+  if (!isGoverned(settings)) return undefined;
+  const asked = questionOf(request, target, action, { settings, catalogue: governance.catalogue() });
+  const verdict = judge(asked);
+  if (!verdict) return undefined;
+  const { policy, counted } = verdict;
+  if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
+  if (policy.kind === 'none' && counted.length === 0) return undefined;
+  return {
+    question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined,
+    count() {
+      if (counted.length === 0) return () => undefined;
+      const taken = governance.counts.take(counted);
+      return taken instanceof Promise ? taken.then(released) : released(taken);
+    },
+  };
+}
+
+const actions: ReadonlyMap<string, PolicyAction> = new Map([
+  ['tools/call', 'call'],
+  ['resources/read', 'readResource'],
+  ['prompts/get', 'getPrompt'],
+]);
+
+function questionOf(
+  request: ClientRequest,
+  target: Target,
+  action: PolicyAction,
+  now: Pick<CallQuestion, 'settings' | 'catalogue'>,
+): CallQuestion {
+  const { principal, scope, address, message, params = '{}' } = request;
+  const given = isObject(message.params) ? message.params['arguments'] : undefined;
+  return {
+    ...now,
+    principal,
+    scope,
+    action,
+    target,
+    args: isObject(given) ? given : {},
+    unclear: () => unclear(params, given),
+    client: clientNameFor(request),
+    address,
+    now: Date.now(),
+  };
+}
+
+/** Servers may read arguments in another way than the hub: what has two readings is not judged. */
+function unclear(params: string, given: unknown): string | undefined {
+  if (given !== undefined && !isObject(given)) return 'its arguments are no object.';
+  const args = memberText(params, 'arguments');
+  const twice = [...params.matchAll(/"arguments"|\\u/g)].length > 1 ? duplicateAtTop(params) : undefined;
+  const name = twice ?? (args === undefined ? undefined : duplicateName(args, coreLimits.policyArgumentDepth));
+  return name === undefined ? undefined : `its arguments have the name ${JSON.stringify(name.slice(0, 100))} twice.`;
+}
+
+function duplicateAtTop(params: string): string | undefined {
+  return duplicateName(params, 1);
+}
+
+function forbidden(policy: string, message: string | undefined, { server, key }: Target): HubError {
+  const text = message ?? `The policy "${policy}" forbids ${key} of server "${server}" here.`;
+  return new HubError('policy', text, { data: { policy } });
+}
+
+interface Asking {
+  readonly policy: string;
+  readonly who: string;
+  readonly message: string | undefined;
+}
+
+function approvalOf(
+  request: ClientRequest,
+  { server, key }: Target,
+  { policy, who, message }: Asking,
+  { settings }: CallQuestion,
+): ApprovalQuestion {
+  const { principal, params = '{}', address } = request;
+  const { type, name } = policyPrincipal(settings, principal);
+  return {
+    who,
+    policy,
+    message,
+    server,
+    tool: key,
+    principal: principalId(principal),
+    caller: name,
+    callerKind: type.toLowerCase(),
+    client: clientNameFor(request),
+    address,
+    arguments: memberText(params, 'arguments') ?? '{}',
+  };
+}
+
+function released(taken: Taken): () => void {
+  if (taken.kind === 'taken') return taken.release;
+  throw limitError(taken);
+}
+
+/** What a caller is told past a limit. */
+export function limitError({ what, limit, allowed, isShared, retryAfterMs }: Refused): HubError {
+  const shared = isShared ? ', and others want their part of it' : '';
+  const text = `${what[0]?.toUpperCase()}${what.slice(1)} may make ${allowed} calls ${limitWords[limit]}${shared}. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`;
+  return new HubError('limit_exceeded', text, { retryAfterMs });
+}
+
+const limitWords = {
+  callsPerMinute: 'a minute',
+  concurrentCalls: 'at the same time',
+  callsPerDay: 'a day (UTC)',
+} as const;

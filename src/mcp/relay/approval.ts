@@ -1,0 +1,85 @@
+import { HubError } from '../../core/errors.ts';
+import { type Edits, memberText } from '../../core/json/text.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
+import type { ServerRequest } from '../../core/protocol/server-requests.ts';
+import type { ApprovalQuestion } from '../../governance/approvals.ts';
+import { mcpLimits } from '../limits.ts';
+import { abilitiesFor, type ClientRequest } from '../request.ts';
+import type { Admission, Governance } from './admission.ts';
+
+/** An admission that is not settled yet. */
+export interface WaitingAdmission extends Admission {
+  /** The counting, where it is under way. */
+  readonly counted: Promise<() => void> | undefined;
+  /** The request is another round of a call that began before, as the server's own state in it says. */
+  readonly isRound: boolean;
+}
+
+/** What of a call is needed to ask a person about it. */
+export interface AskingCall {
+  readonly request: ClientRequest;
+  readonly options: { readonly governance: Governance };
+  /** Aborts when the call is over. */
+  readonly left: AbortController;
+  asked(ask: ServerRequest): void;
+}
+
+/**
+ * Waits for the yes of a person; gives the changes of the request's params from then on. Throws HubError `approval`,
+ * also for a client that cannot ask its user, and `cancelled` when the caller has left.
+ */
+export async function approvedEdits(call: AskingCall, admission: WaitingAdmission, edits: Edits): Promise<Edits> {
+  const { question, isRound } = admission;
+  const { approvals } = call.options.governance;
+  if (!question) return edits;
+  if (question.who !== 'caller') {
+    if (!isRound || !(await approvals.wasUsed(question))) await approvals.approved(question, call.left.signal);
+    return edits;
+  }
+  const before = call.request;
+  await byCaller(call, question);
+  if (call.request === before) return edits;
+  // A stateless client came back with another request: what it answered was for the hub, and not for the server.
+  const responses = memberText(before.params ?? '{}', 'inputResponses');
+  return { inputResponses: responses ?? null, requestState: null, ...edits };
+}
+
+/** Asks the client, which asks its user (elicitation; 2025-11-25 and 2026-07-28). */
+function byCaller(
+  call: AskingCall,
+  { server, tool, policy, message, arguments: args }: ApprovalQuestion,
+): Promise<void> {
+  if (!abilitiesFor(call.request).includes('f'))
+    throw new HubError(
+      'approval',
+      `The policy "${policy}" wants the yes of the person who makes this call, and this client cannot ask for it (elicitation). Use a client that can.`,
+      { data: { policy } },
+    );
+  const shown = args.length <= mcpLimits.approvalChars ? args : `${args.slice(0, mcpLimits.approvalChars - 1)}…`;
+  const params = {
+    message: `${message ?? `The policy "${policy}" asks before this call.`}\n\n${tool} (${server})\n${shown}`,
+    requestedSchema: { type: 'object', properties: {} },
+  };
+  return new Promise((resolve, reject) => {
+    const refuse = (why: string): void => reject(new HubError('approval', why, { data: { policy } }));
+    call.left.signal.addEventListener('abort', () => refuse('The caller has left.'), { once: true });
+    call.asked({
+      server,
+      method: 'elicitation/create',
+      params,
+      paramsText: JSON.stringify(params),
+      answer(member, text) {
+        const answer: unknown = JSON.parse(text);
+        const isYes = member === 'result' && isObject(answer) && answer['action'] === 'accept';
+        if (isYes) resolve();
+        else
+          refuse(
+            `The person who was asked did not say yes to ${tool} of server "${server}". Do not make the call again as it is.`,
+          );
+      },
+      refuse: ({ message: why }) => refuse(`The person who makes this call could not be asked: ${why}`),
+      progressed: () => undefined,
+      withdrawn: undefined,
+    });
+  });
+}
