@@ -41,6 +41,12 @@ export function percent(share: number): string {
   return kept('percent', (language) => new Intl.NumberFormat(language, options)).format(share);
 }
 
+/** How well something fits, from 0 to 1: 0.57. */
+export function score(value: number): string {
+  const options = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return kept('score', (language) => new Intl.NumberFormat(language, options)).format(value);
+}
+
 /** Milliseconds as people read them: 4 ms, 1.2 s, 3 min. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${decimal(ms, ms < 10 ? 1 : 0)} ms`;

@@ -4,7 +4,7 @@ import { FlaskConical } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { get, pathOf, queryOf } from '../../api/client.ts';
 import type { Activity } from '../../api/types.ts';
-import { bytes, dateTime, duration } from '../../lib/format.ts';
+import { bytes, dateTime, duration, score as scoreText } from '../../lib/format.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/drawer.tsx';
@@ -142,7 +142,7 @@ function SearchStory({ record, searchId }: SearchStoryProps) {
               </span>
               {called && <Outcome status={called.status} />}
               {!called && used.length > 0 && <span className="text-soft text-xs">{t('activity.described')}</span>}
-              <span className="text-soft text-xs tabular-nums">{score.toFixed(2)}</span>
+              <span className="text-soft text-xs tabular-nums">{scoreText(score)}</span>
             </li>
           );
         })}

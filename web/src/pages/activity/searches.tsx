@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Activity, SearchUse } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
-import { dateTime, duration } from '../../lib/format.ts';
+import { dateTime, duration, score } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cellClass, headClass } from './calls.tsx';
 import { useWho } from './outcome.tsx';
@@ -68,7 +68,7 @@ function Best({ results = [] }: Pick<Activity, 'results'>) {
     <>
       <span className="break-all">{best.tool}</span>
       <span className="text-soft block text-xs tabular-nums">
-        {best.score.toFixed(2)}
+        {score(best.score)}
         {results.length > 1 && ` · ${t('activity.andMore', { number: results.length - 1 })}`}
       </span>
     </>

@@ -55,7 +55,7 @@ function Disclosure({ system }: { readonly system: System }) {
       <div className="flex items-start gap-4">
         <div className="min-w-0 flex-1">
           <h2 className="text-sm font-semibold">{t('smart.progressive')}</h2>
-          <p className="text-soft text-xs">{t('smart.progressiveHint')}</p>
+          <p className="text-soft text-xs break-words">{t('smart.progressiveHint')}</p>
         </div>
         <Switch
           label={t('smart.progressive')}

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { groupsQuery } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
+import { score } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Bar } from '../../ui/bar.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -106,7 +107,9 @@ function Answer({ report }: { readonly report: Report }) {
   }
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-soft text-xs">{t('smart.summary', { found: results.length, searched, threshold })}</p>
+      <p className="text-soft text-xs">
+        {t('smart.summary', { found: results.length, searched, threshold: score(threshold) })}
+      </p>
       {degraded !== undefined && (
         <p className="bg-warn-wash text-warn flex gap-2 rounded-md px-3 py-2 text-sm">
           <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
@@ -145,7 +148,7 @@ function Found({ tools }: { readonly tools: readonly (FoundTool | DroppedTool)[]
               <span className="text-soft ml-2 text-xs">{tool.serverName}</span>
             </Link>
             {'reason' in tool && <Badge tone="warn">{t(`smart.reasons.${tool.reason}`)}</Badge>}
-            {tool.score !== undefined && <Score score={tool.score} />}
+            {tool.score !== undefined && <Score value={tool.score} />}
           </div>
           <p className="text-soft line-clamp-2 text-xs break-words">{tool.description}</p>
           {tool.channels && <Channels channels={tool.channels} />}
@@ -164,7 +167,7 @@ function Channels({ channels: values }: { readonly channels: Readonly<Record<str
     <dl className="text-soft mt-0.5 grid grid-cols-2 gap-x-4 gap-y-1 text-xs sm:grid-cols-4">
       {channels.map((name) => (
         <div key={name} className="flex items-center gap-2">
-          <dt className="w-14 shrink-0">{t(`smart.channels.${name}`)}</dt>
+          <dt className="w-18 shrink-0">{t(`smart.channels.${name}`)}</dt>
           <dd className="flex min-w-0 flex-1 items-center gap-1.5 tabular-nums">
             <Bar
               quiet
@@ -174,7 +177,7 @@ function Channels({ channels: values }: { readonly channels: Readonly<Record<str
               most={1}
               className="h-1 flex-1"
             />
-            {(values[name] ?? 0).toFixed(2)}
+            {score(values[name] ?? 0)}
           </dd>
         </div>
       ))}
@@ -199,12 +202,12 @@ function ChannelWords() {
   );
 }
 
-function Score({ score }: { readonly score: number }) {
+function Score({ value }: { readonly value: number }) {
   const { t } = useTranslation();
   return (
     <span className="flex w-24 items-center gap-2 text-xs tabular-nums">
-      <Bar kind="meter" label={t('smart.score')} value={score} most={1} className="h-1.5 flex-1" />
-      {score.toFixed(2)}
+      <Bar kind="meter" label={t('smart.score')} value={value} most={1} className="h-1.5 flex-1" />
+      {score(value)}
     </span>
   );
 }

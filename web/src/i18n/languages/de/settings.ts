@@ -38,7 +38,7 @@ export const settings: SomeTexts['settings'] = {
   },
   access: 'Zugriff',
   bearer: 'MCP-Endpunkte verlangen Zugangsdaten',
-  bearerAuto: 'Nur wenn der Hub über diesen Rechner hinaus erreichbar ist',
+  bearerAuto: 'Nur wenn von außen erreichbar',
   bearerOn: 'Immer',
   bearerOff: 'Nie',
   openApi: 'Tools über einfaches HTTP (OpenAPI)',

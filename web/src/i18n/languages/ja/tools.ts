@@ -89,7 +89,7 @@ export const smart: SomeTexts['smart'] = {
   progressiveHint:
     '検索結果にはスキーマが含まれず、3 つ目のツール describe_tool で個別に取得します。接続中のクライアントにもすぐに反映されます。環境変数 SMART_ROUTING_PROGRESSIVE_DISCLOSURE が優先されます。',
   lead: 'クライアントは、すべてのツールを一覧する代わりに検索します。1 つのエンドポイントで、トークンはわずかです。',
-  endpoint: '検索用エンドポイント',
+  endpoint: 'エンドポイント',
   progressive: '段階的な開示',
   service: '意味による検索の方法',
   provider: '埋め込みサービス',
