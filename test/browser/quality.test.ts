@@ -54,6 +54,7 @@ const pages = [
   '/activity',
   '/activity?kind=search',
   '/activity?kind=patterns',
+  '/activity/traffic',
   '/logs',
   '/users',
   '/keys',

@@ -88,11 +88,14 @@ export const topToolsQuery = (period: Period, filter: ActivityFilter, sort: 'fai
     placeholderData: keepPreviousData,
   });
 
+export function askStats(period: Period, filter: ActivityFilter, signal: AbortSignal): Promise<ActivityStats> {
+  return get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(period, steps) })}`, signal);
+}
+
 export const statsQuery = (period: Period, filter: ActivityFilter = {}) =>
   queryOptions({
     queryKey: ['stats', period, filter],
-    queryFn: ({ signal }) =>
-      get<ActivityStats>(`/activities/stats${queryOf({ ...filter, ...between(period, steps) })}`, signal),
+    queryFn: ({ signal }) => askStats(period, filter, signal),
     refetchInterval,
     meta,
     placeholderData: keepPreviousData,

@@ -15,6 +15,7 @@ import {
   Server,
   Settings,
   Users,
+  Waypoints,
 } from 'lucide-react';
 import type { Me } from '../api/types.ts';
 
@@ -28,6 +29,7 @@ export interface Place {
     | '/groups'
     | '/smart'
     | '/activity'
+    | '/activity/traffic'
     | '/logs'
     | '/users'
     | '/keys'
@@ -44,6 +46,7 @@ export interface Place {
     | 'groups'
     | 'smart'
     | 'activity'
+    | 'traffic'
     | 'logs'
     | 'users'
     | 'keys'
@@ -68,6 +71,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/smart', name: 'smart', letter: 'r', icon: Radar, admin: true },
   ],
   [
+    { to: '/activity/traffic', name: 'traffic', letter: 'f', icon: Waypoints },
     { to: '/activity', name: 'activity', letter: 'a', icon: Activity },
     { to: '/logs', name: 'logs', letter: 'l', icon: ScrollText },
   ],

@@ -128,6 +128,8 @@ const activity = createRoute({
     'status',
     'username',
     'group',
+    'scope',
+    'without',
     'keyName',
     'client',
     'since',
@@ -139,6 +141,13 @@ const activity = createRoute({
     'kind',
   ),
   component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
+});
+
+const traffic = createRoute({
+  getParentRoute: () => shell,
+  path: '/activity/traffic',
+  validateSearch: texts('since', 'client', 'scope', 'server', 'without'),
+  component: lazyRouteComponent(() => import('../pages/traffic/traffic.tsx'), 'Traffic'),
 });
 
 const logs = createRoute({
@@ -207,6 +216,7 @@ const forAll = [
   groups,
   group,
   activity,
+  traffic,
   logs,
   keys,
   connect,

@@ -12,6 +12,7 @@ import * as servers from './en/servers.ts';
 import * as settings from './en/settings.ts';
 import * as shell from './en/shell.ts';
 import * as tools from './en/tools.ts';
+import * as traffic from './en/traffic.ts';
 
 /** English, and with it the shape of every other language. */
 export const texts = {
@@ -23,6 +24,7 @@ export const texts = {
   ...servers,
   ...catalog,
   ...tools,
+  ...traffic,
   ...connect,
   ...costs,
   ...groups,

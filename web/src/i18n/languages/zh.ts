@@ -15,6 +15,7 @@ import * as servers from './zh/servers.ts';
 import * as settings from './zh/settings.ts';
 import * as shell from './zh/shell.ts';
 import * as tools from './zh/tools.ts';
+import * as traffic from './zh/traffic.ts';
 
 /** 英文由 Hub 给出的句子。 */
 export const hub: HubTexts = { reasons, sentences };
@@ -28,6 +29,7 @@ export const texts: Texts = {
   ...servers,
   ...catalog,
   ...tools,
+  ...traffic,
   ...connect,
   ...costs,
   ...groups,

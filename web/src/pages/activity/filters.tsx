@@ -9,7 +9,17 @@ import { statuses, unknownServer, useServerName } from './outcome.tsx';
 const route = getRouteApi('/shell/activity');
 
 /** What can be chosen; each is a part of the address. */
-export const filterNames = ['server', 'tool', 'status', 'username', 'keyName', 'client', 'group'] as const;
+export const filterNames = [
+  'server',
+  'tool',
+  'status',
+  'username',
+  'keyName',
+  'client',
+  'group',
+  'scope',
+  'without',
+] as const;
 
 /** In place of an outcome: all but success. */
 export const allFailed = 'failed';
@@ -19,6 +29,11 @@ export function Filters({ searches }: { readonly searches: boolean }) {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
   const { data } = useQuery(choicesQuery);
+  const { without = '' } = route.useSearch();
+  const lacking = without.split(',').map((name) => {
+    if (name === 'client') return t('traffic.noClient');
+    return name === 'scope' ? t('traffic.all') : name;
+  });
   const serverName = useServerName();
   // Refused calls are no choice of their own: what they name is what callers made up.
   const servers = [...(data?.servers ?? []), unknownServer].map((value) => ({ value, label: serverName(value) }));
@@ -39,6 +54,13 @@ export function Filters({ searches }: { readonly searches: boolean }) {
       <Choice name="keyName" label={t('activity.key')} options={plain(data?.keyNames)} />
       <Choice name="client" label={t('activity.client')} options={plain(data?.clients)} />
       <Choice name="group" label={t('activity.group')} options={plain(data?.groups)} />
+      {/* Only with an address that has them: the picture of the traffic leads here so. */}
+      <Choice name="scope" label={t('activity.scope')} options={[]} />
+      <Choice
+        name="without"
+        label={t('activity.without')}
+        options={without === '' ? [] : [{ value: without, label: lacking.join(', ') }]}
+      />
     </>
   );
 }

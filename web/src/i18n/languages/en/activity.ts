@@ -37,6 +37,7 @@ export const activity = {
   key: 'Access key',
   client: 'Client',
   group: 'Group',
+  without: 'Only',
   any: 'Any',
   states: {
     success: 'Succeeded',

@@ -27,6 +27,7 @@ export const nav = {
   groups: 'Groups',
   costs: 'Token bill',
   smart: 'Smart routing',
+  traffic: 'Traffic',
   activity: 'Activity',
   logs: 'Logs',
   users: 'Users',

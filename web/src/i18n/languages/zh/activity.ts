@@ -36,6 +36,7 @@ export const activity: Texts['activity'] = {
   key: '访问密钥',
   client: '客户端',
   group: '分组',
+  without: '仅',
   any: '不限',
   states: {
     success: '成功',

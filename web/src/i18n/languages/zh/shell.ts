@@ -29,6 +29,7 @@ export const nav: Texts['nav'] = {
   groups: '分组',
   costs: 'token 账单',
   smart: '智能路由',
+  traffic: '流量',
   activity: '调用记录',
   logs: '日志',
   users: '用户',
