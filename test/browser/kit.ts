@@ -212,6 +212,8 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
   scripts.push(
     await page.addInitScript(
       ([visit, value]) => {
+        // A frame with an origin of its own has no storage.
+        if (window.top !== window) return;
         // Once: what the page does with it afterwards is what is tested.
         if (sessionStorage.getItem('visit') === visit) return;
         sessionStorage.clear();

@@ -440,6 +440,13 @@ describe('prompts and resources', () => {
       data: { contents: [{ uri: 'main://open', text: 'main has main://open' }] },
     });
     for (const uri of [undefined, '', 7]) expect((await read(uri)).status).toBe(400);
+    // Of one server, which answers for itself alone.
+    const of = async (server: unknown) =>
+      (await api(hub, 'POST', '/resources/read', { token: alice, body: { uri: 'main://open', server } })).text;
+    expect(await of('main')).toContain('main has main://open');
+    expect(await of('slow')).toContain('slow has main://open');
+    expect(await of('privately')).toBe(await of('none'));
+    expect(await of(7)).toContain('server');
   });
 
   test('what may not be seen is not there, and anonymous gets nothing', async () => {

@@ -16,7 +16,11 @@ export const promptInput = z.object({
 });
 
 /** The body of `POST /resources/read`. */
-export const resourceInput = z.object({ uri: z.string().min(1, 'must not be empty') });
+export const resourceInput = z.object({
+  uri: z.string().min(1, 'must not be empty'),
+  /** The server that has it, where several have one of that name; otherwise the first that has. */
+  server: z.string().min(1, 'must not be empty').nullish(),
+});
 
 /**
  * `POST /mcp/:serverName/prompts/:promptName` and `POST /resources/read` (reference: MCPHub §1.10): what servers offer
@@ -45,12 +49,12 @@ export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
 
   routes.post('/resources/read', async (c) => {
     const { value } = await jsonBodyText(c.req.raw);
-    const { uri } = parseInput(resourceInput, value, 'Cannot read the resource');
+    const { uri, server } = parseInput(resourceInput, value, 'Cannot read the resource');
     return okText(
       c,
       await calls.resource(uri, {
         caller: c.var.caller,
-        scope: { kind: 'all' },
+        scope: server ? { kind: 'server', name: server } : { kind: 'all' },
         sessionId: sessionIdOf(c.req.header('x-session-id')),
         request: c.req.raw,
       }),

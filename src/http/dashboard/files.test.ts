@@ -75,6 +75,17 @@ describe('the page', () => {
     expect(second?.headers.get('content-security-policy')).not.toBe(policy);
   });
 
+  test('has a frame for what strangers wrote, which has an origin of its own and reaches nothing', async () => {
+    const response = await open({ basePath: '/hub' }).request('/hub/assets/app-frame');
+    const policy = response.headers.get('content-security-policy')?.split('; ') ?? [];
+    expect(policy).toEqual(
+      expect.arrayContaining(['sandbox allow-scripts', "default-src 'none'", "frame-ancestors 'self'"]),
+    );
+    expect(policy.filter((line) => /https?:|\*|'self'/.test(line))).toEqual(["frame-ancestors 'self'"]);
+    const page = (await open().request('/')).headers.get('content-security-policy') ?? '';
+    expect(page).toContain("frame-src 'self'");
+  });
+
   test('says how to build it where it is not built', async () => {
     const response = await dashboardRoutes({
       basePath: '',

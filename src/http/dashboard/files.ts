@@ -6,6 +6,7 @@ import { type Context, type Handler, Hono } from 'hono';
 import { shipped } from '../../core/shipped.ts';
 import { pageHeaders } from '../frame/page-headers.ts';
 import { pages } from '../frame/taken-paths.ts';
+import { appFrame } from './app-frame.ts';
 
 export interface DashboardOptions {
   readonly basePath: string;
@@ -37,6 +38,7 @@ export function dashboardRoutes({ basePath, version, readonly, folder }: Dashboa
   routes.get(`${basePath}/`, serve);
   if (basePath !== '') routes.get(basePath, serve);
   for (const name of pages) routes.on('GET', [`${basePath}/${name}`, `${basePath}/${name}/*`], serve);
+  routes.get(`${basePath}/assets/app-frame`, appFrame);
   for (const [name, bytes] of files) {
     const type = types[extname(name)];
     if (type === undefined) continue;
@@ -87,6 +89,8 @@ function secure(c: Context, nonce: string): void {
     "img-src 'self' data: blob:",
     'media-src data: blob:',
     "connect-src 'self'",
+    // Apps of servers: where such a frame goes by itself is bounded by this too.
+    "frame-src 'self'",
     "base-uri 'self'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -1,5 +1,5 @@
 import { AlertDialog } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createStore, useStore } from '../lib/store.ts';
 import { Button } from './button.tsx';
@@ -15,7 +15,15 @@ export interface Question {
   readonly cancel?: string;
   /** To be typed, where what is lost cannot be made again. */
   readonly typed?: string;
+  /**
+   * The user did not ask for it: it takes no answer in its first moment, so that a click that was meant for what was
+   * there before is none.
+   */
+  readonly isUnexpected?: boolean;
 }
+
+/** How long what comes unexpected takes no answer. */
+const firstMomentMs = 700;
 
 interface Open extends Question {
   readonly answer: (yes: boolean) => void;
@@ -43,8 +51,14 @@ export function Confirmations() {
   return question && <Asked key={question.title} {...question} />;
 }
 
-function Asked({ title, text, action, cancel, typed, answer }: Open) {
+function Asked({ title, text, action, cancel, typed, isUnexpected = false, answer }: Open) {
   const { t } = useTranslation();
+  const [isReady, setReady] = useState(!isUnexpected);
+  useEffect(() => {
+    if (isReady) return;
+    const timer = setTimeout(() => setReady(true), firstMomentMs);
+    return () => clearTimeout(timer);
+  }, [isReady]);
   const [written, setWritten] = useState('');
   return (
     <AlertDialog.Root open onOpenChange={(open) => open || answer(false)}>
@@ -66,7 +80,11 @@ function Asked({ title, text, action, cancel, typed, answer }: Open) {
             <AlertDialog.Cancel asChild>
               <Button>{cancel ?? t('common.cancel')}</Button>
             </AlertDialog.Cancel>
-            <Button look="danger" disabled={typed !== undefined && written !== typed} onClick={() => answer(true)}>
+            <Button
+              look="danger"
+              disabled={!isReady || (typed !== undefined && written !== typed)}
+              onClick={() => answer(true)}
+            >
               {action}
             </Button>
           </div>

@@ -1,5 +1,5 @@
 import { Bookmark, Code2, Play, Square, Terminal } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import type { JsonObject, Tool } from '../../api/types.ts';
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { type CallState, useCall } from './call.ts';
+import { appOf } from './app-host.ts';
 import { ArgumentFields, useArguments } from './arguments.tsx';
 import { clientText, curlText } from './as-text.ts';
 import { Earlier, SaveExample, useKept } from './earlier.tsx';
@@ -17,6 +18,9 @@ import { Messages } from './messages.tsx';
 import { Outcome } from './outcome.tsx';
 import { Asked } from './questions.tsx';
 import type { Replay } from './replay.ts';
+
+/** Few tools have one. */
+const App = lazy(() => import('./app-frame.tsx').then(({ App }) => ({ default: App })));
 
 interface CallToolProps {
   readonly server: string;
@@ -37,6 +41,7 @@ export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
   const [isNaming, setNaming] = useState(false);
   const kept = useKept(username, `${server} ${originalName}`, fields.schema);
   const { state, messages, run, cancel, answer } = useCall(server, originalName);
+  const app = appOf(tool);
   const error = state.kind === 'failed' ? state.error : null;
   const call = async (value: JsonObject) => {
     const ok = await run(value);
@@ -102,6 +107,11 @@ export function CallTool({ server, tool, takesFocus, replay }: CallToolProps) {
         <Asked key={messages.length} server={server} questions={state.questions} onAnswer={answer} />
       )}
       {(state.kind === 'done' || state.kind === 'failed') && <Outcome state={state} />}
+      {state.kind === 'done' && app !== undefined && (
+        <Suspense fallback={null}>
+          <App key={state.since} server={server} uri={app} args={state.args} result={{ ...state.result }} />
+        </Suspense>
+      )}
       <Messages messages={messages} />
       <Earlier kept={kept} onFill={fields.fill} />
     </div>

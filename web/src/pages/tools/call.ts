@@ -39,7 +39,13 @@ export type CallState =
   | { readonly kind: 'asked'; readonly since: number; readonly questions: Questions }
   /** `givenUp`: the server waits for answers that it will not get, until the hub ends that. */
   | { readonly kind: 'cancelled'; readonly givenUp: boolean }
-  | { readonly kind: 'done'; readonly result: ToolResult; readonly ms: number }
+  | {
+      readonly kind: 'done';
+      readonly since: number;
+      readonly args: JsonObject;
+      readonly result: ToolResult;
+      readonly ms: number;
+    }
   | { readonly kind: 'failed'; readonly error: unknown; readonly ms: number };
 
 type Frame =
@@ -93,7 +99,7 @@ export function useCall(server: string, toolName: string) {
         const body = { toolName, arguments: args, client, ...rounds };
         const result = await call(server, body, stop.signal, heard);
         if (result.inputRequests === undefined) {
-          setState({ kind: 'done', result, ms: Date.now() - since });
+          setState({ kind: 'done', since, args, result, ms: Date.now() - since });
           return !result.isError;
         }
         const inputResponses = await ask(result.inputRequests, since);
