@@ -189,7 +189,7 @@ describe('the first load', () => {
     const files = readdirSync('dist/web/assets').filter((name) => name.endsWith('.js.gz'));
     // What every page needs is one file.
     for (const name of files) {
-      const most = name.startsWith('start-') ? 170_000 : 20_000;
+      const most = name.startsWith('index-') ? 170_000 : 20_000;
       expect([name, readFileSync(`dist/web/assets/${name}`).length < most]).toEqual([name, true]);
     }
   });

@@ -14,14 +14,16 @@ import { Toasts } from './ui/toast.tsx';
 const place = document.querySelector('#root');
 if (!place) throw new Error('The page has no #root.');
 
-await startI18n();
-createRoot(place).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-      <Confirmations />
-      <FreshLogin />
-      <Toasts />
-    </QueryClientProvider>
-  </StrictMode>,
-);
+// Not awaited: a language imports from this module, which has to have ended first.
+void startI18n().then(() => {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Confirmations />
+        <FreshLogin />
+        <Toasts />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+});

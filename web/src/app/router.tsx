@@ -10,6 +10,8 @@ import { queryOf } from '../api/client.ts';
 import { useMe } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import { boot } from '../boot.ts';
+import { needTexts } from '../i18n/i18n.ts';
+import type { Part } from '../i18n/texts.ts';
 import { Crashed, Forbidden, NotFound } from './dead-ends.tsx';
 import { Shell } from './shell.tsx';
 
@@ -33,11 +35,23 @@ function texts<K extends string>(...keys: readonly K[]) {
   };
 }
 
+/** A page that is loaded when it is opened, with the parts of the texts that not every page needs. */
+function page<M extends Record<string, unknown>, K extends keyof M & string>(
+  load: () => Promise<M>,
+  name: K,
+  ...parts: readonly Part[]
+) {
+  return lazyRouteComponent(async () => {
+    const [loaded] = await Promise.all([load(), needTexts(...parts)]);
+    return loaded;
+  }, name);
+}
+
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: texts('from'),
-  component: lazyRouteComponent(() => import('../pages/login.tsx'), 'Login'),
+  component: page(() => import('../pages/login.tsx'), 'Login'),
 });
 
 const shell = createRoute({
@@ -61,62 +75,62 @@ const admin = createRoute({
 const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/overview/overview.tsx'), 'Overview'),
+  component: page(() => import('../pages/overview/overview.tsx'), 'Overview'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
-  component: lazyRouteComponent(() => import('../pages/account.tsx'), 'Account'),
+  component: page(() => import('../pages/account.tsx'), 'Account'),
 });
 
 const servers = createRoute({
   getParentRoute: () => shell,
   path: '/servers',
   validateSearch: texts('q', 'status', 'add', 'made'),
-  component: lazyRouteComponent(() => import('../pages/servers/servers.tsx'), 'Servers'),
+  component: page(() => import('../pages/servers/servers.tsx'), 'Servers'),
 });
 
 const server = createRoute({
   getParentRoute: () => shell,
   path: '/servers/$name',
   validateSearch: texts('tab', 'q', 'tool'),
-  component: lazyRouteComponent(() => import('../pages/servers/server.tsx'), 'ServerPage'),
+  component: page(() => import('../pages/servers/server.tsx'), 'ServerPage'),
 });
 
 const catalog = createRoute({
   getParentRoute: () => shell,
   path: '/catalog',
   validateSearch: texts('q', 'category', 'add'),
-  component: lazyRouteComponent(() => import('../pages/catalog/catalog.tsx'), 'Catalog'),
+  component: page(() => import('../pages/catalog/catalog.tsx'), 'Catalog', 'catalog'),
 });
 
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
   validateSearch: texts('server', 'tool', 'q', 'from'),
-  component: lazyRouteComponent(() => import('../pages/tools/playground.tsx'), 'Playground'),
+  component: page(() => import('../pages/tools/playground.tsx'), 'Playground', 'tools'),
 });
 
 const costs = createRoute({
   getParentRoute: () => shell,
   path: '/tools/costs',
   validateSearch: texts('group', 'reach', 'q', 'server', 'show', 'sort'),
-  component: lazyRouteComponent(() => import('../pages/costs/costs.tsx'), 'Costs'),
+  component: page(() => import('../pages/costs/costs.tsx'), 'Costs', 'activity', 'costs'),
 });
 
 const groups = createRoute({
   getParentRoute: () => shell,
   path: '/groups',
   validateSearch: texts('add'),
-  component: lazyRouteComponent(() => import('../pages/groups/groups.tsx'), 'Groups'),
+  component: page(() => import('../pages/groups/groups.tsx'), 'Groups', 'groups'),
 });
 
 const group = createRoute({
   getParentRoute: () => shell,
   path: '/groups/$id',
   validateSearch: texts('q', 'client'),
-  component: lazyRouteComponent(() => import('../pages/groups/group.tsx'), 'GroupPage'),
+  component: page(() => import('../pages/groups/group.tsx'), 'GroupPage', 'groups'),
 });
 
 const activity = createRoute({
@@ -140,68 +154,68 @@ const activity = createRoute({
     'call',
     'kind',
   ),
-  component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
+  component: page(() => import('../pages/activity/activity.tsx'), 'ActivityPage', 'activity', 'traffic'),
 });
 
 const traffic = createRoute({
   getParentRoute: () => shell,
   path: '/activity/traffic',
   validateSearch: texts('since', 'client', 'scope', 'server', 'without'),
-  component: lazyRouteComponent(() => import('../pages/traffic/traffic.tsx'), 'Traffic'),
+  component: page(() => import('../pages/traffic/traffic.tsx'), 'Traffic', 'traffic'),
 });
 
 const logs = createRoute({
   getParentRoute: () => shell,
   path: '/logs',
   validateSearch: texts('level', 'service', 'q', 'from', 'to'),
-  component: lazyRouteComponent(() => import('../pages/logs/logs.tsx'), 'Logs'),
+  component: page(() => import('../pages/logs/logs.tsx'), 'Logs', 'activity'),
 });
 
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
   validateSearch: texts('open'),
-  component: lazyRouteComponent(() => import('../pages/keys/keys.tsx'), 'Keys'),
+  component: page(() => import('../pages/keys/keys.tsx'), 'Keys', 'access'),
 });
 
 const apps = createRoute({
   getParentRoute: () => shell,
   path: '/account/apps',
-  component: lazyRouteComponent(() => import('../pages/apps.tsx'), 'Apps'),
+  component: page(() => import('../pages/apps.tsx'), 'Apps'),
 });
 
 const credentials = createRoute({
   getParentRoute: () => shell,
   path: '/account/credentials',
-  component: lazyRouteComponent(() => import('../pages/credentials.tsx'), 'Credentials'),
+  component: page(() => import('../pages/credentials.tsx'), 'Credentials'),
 });
 
 const connect = createRoute({
   getParentRoute: () => shell,
   path: '/account/connect',
   validateSearch: texts('client', 'reach', 'name', 'credential', 'key', 'since'),
-  component: lazyRouteComponent(() => import('../pages/connect/connect.tsx'), 'ConnectPage'),
+  component: page(() => import('../pages/connect/connect.tsx'), 'ConnectPage'),
 });
 
 const users = createRoute({
   getParentRoute: () => admin,
   path: '/users',
   validateSearch: texts('open'),
-  component: lazyRouteComponent(() => import('../pages/users/users.tsx'), 'Users'),
+  component: page(() => import('../pages/users/users.tsx'), 'Users', 'access'),
 });
 
 const settings = createRoute({
   getParentRoute: () => admin,
   path: '/settings',
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'Settings'),
+  component: page(() => import('../pages/settings/settings.tsx'), 'Settings', 'settings'),
 });
 
 const smart = createRoute({
   getParentRoute: () => admin,
   path: '/smart',
   validateSearch: texts('q', 'group'),
-  component: lazyRouteComponent(() => import('../pages/smart/smart.tsx'), 'Smart'),
+  component: page(() => import('../pages/smart/smart.tsx'), 'Smart', 'tools'),
 });
 
 const forAdmins = admin.addChildren([users, settings, smart]);

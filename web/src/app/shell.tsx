@@ -7,6 +7,7 @@ import { connection, followChanges } from '../api/live.ts';
 import { meQuery, queryClient } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
+import { needTexts } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
 import { Failure } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -16,7 +17,10 @@ import { overlay, useShortcuts } from './shortcuts.ts';
 
 // What few pages need is loaded with the first that does.
 const SetUpFactor = lazy(() => import('./set-up-factor.tsx').then(({ SetUpFactor }) => ({ default: SetUpFactor })));
-const Palette = lazy(() => import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const Palette = lazy(async () => {
+  const [{ Palette }] = await Promise.all([import('./palette/palette.tsx'), needTexts('access', 'groups')]);
+  return { default: Palette };
+});
 const KeyHelp = lazy(() => import('./palette/key-help.tsx').then(({ KeyHelp }) => ({ default: KeyHelp })));
 
 /** What is around every page after the login. */

@@ -2,27 +2,42 @@ import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { storage } from '../lib/storage.ts';
 import type { SomeHubTexts } from './hub-texts.ts';
-import type { SomeTexts } from './texts.ts';
+import type { Part, SomeLaterTexts, SomeTexts } from './texts.ts';
 
 interface Language {
   readonly texts: SomeTexts;
+  /** By part, those that are loaded with the pages that need them. */
+  readonly later: SomeLaterTexts;
   /** What the hub says; absent from its own language. */
   readonly hub?: SomeHubTexts;
 }
 
-/** By BCP 47 tag: its name in itself, which the choice shows without loading it, and its texts. */
+interface Choice {
+  /** In itself: the choice shows it without loading the language. */
+  readonly name: string;
+  readonly load: () => Promise<Language>;
+  /** It may lack words, for which English is loaded too. */
+  readonly isBehind?: true;
+}
+
+/** By BCP 47 tag. */
 export const languages = {
-  de: { name: 'Deutsch', load: () => import('./languages/de.ts') },
+  de: { name: 'Deutsch', load: () => import('./languages/de.ts'), isBehind: true },
   en: { name: 'English', load: () => import('./languages/en.ts') },
-  es: { name: 'Español', load: () => import('./languages/es.ts') },
-  fr: { name: 'Français', load: () => import('./languages/fr.ts') },
-  ja: { name: '日本語', load: () => import('./languages/ja.ts') },
+  es: { name: 'Español', load: () => import('./languages/es.ts'), isBehind: true },
+  fr: { name: 'Français', load: () => import('./languages/fr.ts'), isBehind: true },
+  ja: { name: '日本語', load: () => import('./languages/ja.ts'), isBehind: true },
   zh: { name: '简体中文', load: () => import('./languages/zh.ts') },
-} as const satisfies Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Language> }>>;
+} as const satisfies Readonly<Record<string, Choice>>;
 
 type Tag = keyof typeof languages;
 
 export const tags = Object.keys(languages) as Tag[];
+
+/** The parts that pages have asked for. */
+const parts = new Set<Part>();
+/** What is there, or on its way. */
+const loaded = new Map<string, Promise<void>>();
 
 /** To be awaited before the first render. */
 export async function startI18n(): Promise<void> {
@@ -31,20 +46,25 @@ export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: tag,
     fallbackLng: 'en',
-    resources: { ...(tag !== 'en' && { en: await resourcesOf('en') }), [tag]: await resourcesOf(tag) },
+    resources: {},
     interpolation: { escapeValue: false },
     returnNull: false,
   });
+  await load(tag);
   document.documentElement.lang = tag;
 }
 
 export async function chooseLanguage(tag: Tag): Promise<void> {
-  const { translation, hub } = await resourcesOf(tag);
-  i18next.addResourceBundle(tag, 'translation', translation);
-  i18next.addResourceBundle(tag, 'hub', hub);
+  await load(tag);
   await i18next.changeLanguage(tag);
   storage.set('language', tag);
   document.documentElement.lang = tag;
+}
+
+/** To be awaited before something is rendered that uses texts of these parts. */
+export async function needTexts(...needed: readonly Part[]): Promise<void> {
+  for (const part of needed) parts.add(part);
+  await load(tags.find((tag) => tag === i18next.language) ?? 'en');
 }
 
 /** The language of that tag, or the one it is a kind of: `zh-CN` is `zh`. */
@@ -53,7 +73,36 @@ function known(tag: string): Tag | undefined {
   return tags.find((each) => each === tag || each === plain);
 }
 
-async function resourcesOf(tag: Tag) {
-  const { texts, hub = {} }: Language = await languages[tag].load();
-  return { translation: texts, hub: { ...hub } };
+async function load(tag: Tag): Promise<void> {
+  const { isBehind }: Choice = languages[tag];
+  await Promise.all((isBehind ? ([tag, 'en'] as const) : [tag]).map((each) => loadOne(each)));
+}
+
+async function loadOne(tag: Tag): Promise<void> {
+  const language: Promise<Language> = languages[tag].load();
+  await once(tag, async () => {
+    const { texts, hub = {} } = await language;
+    i18next.addResourceBundle(tag, 'translation', texts, true);
+    i18next.addResourceBundle(tag, 'hub', { ...hub });
+  });
+  const { later } = await language;
+  await Promise.all(
+    [...parts].map((part) =>
+      once(`${tag} ${part}`, async () => {
+        i18next.addResourceBundle(tag, 'translation', await later[part]?.(), true);
+      }),
+    ),
+  );
+}
+
+/** What fails is tried again by what needs it next. */
+function once(name: string, work: () => Promise<void>): Promise<void> {
+  const before = loaded.get(name);
+  if (before) return before;
+  const done = work().catch((error: unknown) => {
+    loaded.delete(name);
+    throw error;
+  });
+  loaded.set(name, done);
+  return done;
 }

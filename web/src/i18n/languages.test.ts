@@ -25,10 +25,16 @@ function inFormsOf(tag: string, english: Map<string, string>): Map<string, strin
   return new Map(texts);
 }
 
+async function allOf(tag: (typeof tags)[number]) {
+  const { texts, later, hub }: { texts: object; later: object; hub?: object } = await languages[tag].load();
+  const parts = Object.values(later) as (() => Promise<object>)[];
+  return { texts: Object.assign({}, texts, ...(await Promise.all(parts.map((load) => load())))) as object, hub };
+}
+
 /** What a language lacks, what it has for nothing, and where it does not name the same values, a line each. */
 async function faultsOf(tag: (typeof tags)[number]): Promise<{ behind: string[]; wrong: string[] }> {
-  const { texts: english } = await languages.en.load();
-  const { texts, hub }: { texts: object; hub?: object } = await languages[tag].load();
+  const { texts: english } = await allOf('en');
+  const { texts, hub } = await allOf(tag);
   const wanted = inFormsOf(tag, flat({ ...english, ...(hub && { reasons: reasonTable, sentences: sentenceTable }) }));
   const given = flat({ ...texts, ...hub });
   const differs = (path: string, text: string) => {
