@@ -32,7 +32,7 @@ const listed = async () =>
 
 test('tools that were never called are switched off together, and on again', async () => {
   const page = await visit(hub, '/');
-  await page.getByRole('link', { name: 'Token bill' }).click();
+  await page.getByRole('link', { name: /^Tools/ }).click();
   // The records begin with this hub: of no day before them is said that nothing was called.
   await page.getByText(/4 tools were never called since /).waitFor();
   await page.getByText(/Calls are known only since /).waitFor();
@@ -59,7 +59,8 @@ test('tools that were never called are switched off together, and on again', asy
 });
 
 test('one tool is switched off from its row, found among those that are off, and on again', async () => {
-  const page = await visit(hub, '/tools/costs?server=beta');
+  const page = await visit(hub, '/servers/beta');
+  await page.getByRole('main').getByRole('link', { name: 'Token bill' }).click();
   await page.getByRole('switch', { name: 'Enable fail of beta' }).click();
   await page.getByText(/1 tool of beta is off/).waitFor();
   await page.getByLabel('Which tools').selectOption('off');
@@ -80,7 +81,8 @@ test('a user sees what the own clients are told, and nothing to switch', async (
 });
 
 test('a group costs what it shows, and a search its own two tools', async () => {
-  const page = await visit(hub, '/tools/costs?group=dev');
+  const page = await visit(hub, '/groups/dev');
+  await page.getByRole('main').getByRole('link', { name: 'Token bill' }).click();
   const items = page.getByRole('list', { name: 'Tools by cost' }).getByRole('listitem');
   await page.getByText('1 tool, ≈').waitFor();
   expect(await items.count()).toBe(1);

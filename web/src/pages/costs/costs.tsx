@@ -38,9 +38,10 @@ function useEndpoint(): Endpoint {
 
 function ChooseEndpoint() {
   const { t } = useTranslation();
-  const { group = '', smart } = useEndpoint();
+  const { group: given = '', smart } = useEndpoint();
   const navigate = useNavigate({ from: '/tools/costs' });
   const groups = useQuery(groupsQuery);
+  const group = groups.data?.find(({ id }) => id === given)?.name ?? given;
   const names = (groups.data ?? []).map(({ name }) => name);
   const value = JSON.stringify([group, smart]);
   const option = (name: string, searches: boolean, label: string) => ({

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { ask, type Envelope, get, queryOf } from '../../api/client.ts';
 import { spans } from '../../api/records.ts';
 import type { ActivityStats, ServerCost } from '../../api/types.ts';
-import { date, dateTime, isPast } from '../../lib/format.ts';
+import { date, dateTime, isWithin } from '../../lib/format.ts';
 import { type KnownCalls, knownCalls } from './bill.ts';
 
 /** The endpoint whose tools are looked at: of all servers, of a group, or one that searches. */
@@ -40,6 +40,6 @@ export const toolCallsQuery = queryOptions({
 export function useWhen({ since, isWhole }: KnownCalls): string {
   const { t } = useTranslation();
   if (isWhole || since === undefined) return t('costs.month');
-  const isRecent = !isPast(since, Date.now() - 2 * spans['24h']);
+  const isRecent = !isWithin(since, -2 * spans['24h']);
   return t('costs.since', { date: isRecent ? dateTime(since) : date(since) });
 }

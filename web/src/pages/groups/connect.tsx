@@ -65,6 +65,13 @@ function Connecting({ connect: { url, cost }, scope, smart, compare }: Connectin
         <Copyable text={url} label={t('connect.endpoint')} />
         <p className="text-soft flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
           {t('connect.cost', { ...many(shown.tools), tokens: short(shown.tokens) })}
+          <Link
+            to="/tools/costs"
+            search={billOf(scope, smart)}
+            className="touch rounded-sm underline underline-offset-2"
+          >
+            {t('nav.costs')}
+          </Link>
           {compare && saved > 0.05 && smart && (
             <Badge tone="good">{t('connect.saves', { share: percent(saved) })}</Badge>
           )}
@@ -88,4 +95,10 @@ function linkTo({ group, server }: ConnectScope, smart: boolean) {
   if (server !== undefined) return { reach: 'server', name: server };
   if (group !== undefined) return { reach: smart ? 'smart' : 'group', name: group };
   return smart ? { reach: 'smart' } : {};
+}
+
+/** What the tools of the endpoint cost, one by one. */
+function billOf({ group, server }: ConnectScope, smart: boolean) {
+  if (server !== undefined) return { server };
+  return { ...(group !== undefined && { group }), ...(smart && { reach: 'smart' }) };
 }

@@ -55,7 +55,7 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
         bad={needy > 0}
       />
       <Tile
-        to="/tools"
+        to="/tools/costs"
         name={t('overview.tools')}
         value={servers && count(tools)}
         more={t('overview.cost', { tokens: short(tokens) })}
@@ -90,7 +90,7 @@ function CallTiles({ stats, since }: Pick<TilesProps, 'stats' | 'since'>) {
 }
 
 interface TileProps {
-  readonly to: '/servers' | '/tools' | '/activity';
+  readonly to: '/servers' | '/tools/costs' | '/activity';
   readonly search?: { readonly since?: Span; readonly status?: string };
   readonly name: string;
   /** Undefined until it is known. */

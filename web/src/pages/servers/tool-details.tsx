@@ -1,9 +1,12 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
 import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { ServerDetails, Tool } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { count } from '../../lib/format.ts';
+import { tokensOf } from '../../lib/tokens.ts';
 import { toast } from '../../ui/toast.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -27,6 +30,16 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
   return (
     <div className="flex flex-col gap-3 py-3 sm:pl-6">
       {title !== undefined && <p className="text-sm font-medium">{title}</p>}
+      <p className="text-soft text-xs">
+        {t('common.tokens', { tokens: count(tokensOf(tool)) })}{' '}
+        <Link
+          to="/tools/costs"
+          search={{ server, q: originalName }}
+          className="touch rounded-sm underline underline-offset-2"
+        >
+          {t('nav.costs')}
+        </Link>
+      </p>
       {changeable ? (
         <Description server={server} tool={tool} />
       ) : (

@@ -57,7 +57,12 @@ export function ToolList({ server }: { readonly server: ServerDetails }) {
           value={q}
           onChange={(q) => void navigate({ search: (old) => ({ ...old, q }), replace: true })}
         />
-        <p className="text-soft flex-1 basis-full text-xs sm:basis-48">{t('servers.enabledSum', sum)}</p>
+        <p className="text-soft flex-1 basis-full text-xs sm:basis-48">
+          {t('servers.enabledSum', sum)}{' '}
+          <Link to="/tools/costs" search={{ server: name }} className="touch rounded-sm underline underline-offset-2">
+            {t('nav.costs')}
+          </Link>
+        </p>
         {changeable && (
           <>
             <Button busy={switching.isPending} onClick={() => setAll(true)}>
