@@ -1,3 +1,4 @@
+import type { AuditSink } from '../core/audit.ts';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Login } from './login.ts';
@@ -28,6 +29,22 @@ export function logFailures(login: Login, log: Logger, now = () => performance.n
       if (told) log.warn('login failed', { ...who, ...what, ...suppressedFields(told) });
       const toldRefused = code === 'too_many' ? refused(address) : undefined;
       if (toldRefused) log.warn('logins refused after too many failures', { ...who, ...suppressedFields(toldRefused) });
+      throw error;
+    }
+  };
+}
+
+/** Counts each login that fails, or is refused after others did, in the audit log: whose, and from where. */
+export function countFailures(login: Login, { counted }: Pick<AuditSink, 'counted'>): Login {
+  return async (attempt) => {
+    try {
+      return await login(attempt);
+    } catch (error) {
+      const { code, secondFactor } = error instanceof HubError ? error : {};
+      const isFailure = code === 'unauthenticated' || code === 'too_many' || secondFactor?.wrong === true;
+      const { address, via = 'api', username: target = secondFactor?.username } = attempt;
+      const event = { actor: { kind: 'anonymous', name: '' }, address, via, target, action: 'login' } as const;
+      if (isFailure) counted({ ...event, result: 'failed' });
       throw error;
     }
   };

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { AuditWay } from '../core/audit.ts';
 import { HubError } from '../core/errors.ts';
 import { type Sentence, saying } from '../core/sentences.ts';
 import type { Settings, UserSettings } from '../core/settings/types.ts';
@@ -23,6 +24,8 @@ export interface LoginAttempt {
   /** Where the hub is reached; undefined where browsers make no passkeys, or the page has no script. */
   readonly site?: Site | undefined;
   readonly address: string;
+  /** For the record of a failure; `api` when absent. */
+  readonly via?: AuditWay;
   /** What a refusal says; the same whatever was wrong. */
   readonly refusal?: Sentence;
 }

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import type { LastUses } from '../auth/last-uses.ts';
 import type { Consents } from '../auth/oauth/consents.ts';
 import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
+import type { AuditSink } from '../core/audit.ts';
 import type { ServerState } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
 import type { SettingsStore } from '../settings/store.ts';
@@ -39,6 +40,7 @@ export interface SettingsResources {
   /** Whether a variable is set for the settings of admins. */
   readonly isSet: (variable: string) => boolean;
   readonly smart: SettingsRoutes['smart'];
+  readonly audit: AuditSink;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -83,7 +85,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     serverItemRoutes({ settings, catalogue, log }),
     importRoutes({ settings, isSet: options.isSet, log }),
     settingsRoutes({ settings, smart, log: security }),
-    exportRoutes({ settings, log: security }),
+    exportRoutes({ settings, audit: options.audit, log: security }),
     settingsImportRoutes({ ...servers, settings, log: security }),
     bundleRoutes({ settings, dataDir, log }),
   ];

@@ -5,7 +5,7 @@ import type { LastUses } from '../auth/last-uses.ts';
 import type { Authorization } from '../auth/oauth/open-authorization.ts';
 import { createLoginLimiter } from '../auth/limiter.ts';
 import { createLogin, type Login, type LoginOptions } from '../auth/login.ts';
-import { logFailures } from '../auth/login-log.ts';
+import { countFailures, logFailures } from '../auth/login-log.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { sampledByAccount } from '../auth/event-sampler.ts';
 import type { LoginSessions } from '../auth/sessions.ts';
@@ -50,6 +50,7 @@ import { type SignInCookies, signInCookies } from '../http/sign-in/cookie.ts';
 import { type OidcOptions, oidcRoutes } from '../http/sign-in/oidc-routes.ts';
 import { oauthRoutes } from '../http/sign-in/oauth-routes.ts';
 import { serverOAuthRoutes } from '../http/sign-in/server-oauth.ts';
+import type { AuditLog } from '../logs/audit/audit-log.ts';
 import type { Records } from '../logs/records.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
@@ -99,6 +100,7 @@ export interface AppParts {
   readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'>;
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
+  readonly audit: AuditLog;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -112,7 +114,7 @@ export function buildApp(parts: AppParts) {
   const limiter = createLoginLimiter();
   const accountLog = sampledByAccount(parts.security);
   const checked = createLogin({ settings: () => settings.current, passwords, limiter, ...parts.secondFactors });
-  const login = logFailures(checked, parts.security);
+  const login = countFailures(logFailures(checked, parts.security), parts.audit);
   const loginCookies = sessionCookies({
     ...parts,
     ...parts.guard,
@@ -185,6 +187,7 @@ function buildApi(parts: AppParts & SignInParts) {
     ...callerOptions(parts),
     readonly: env.readonly,
     bodies: parts.bodies,
+    audit: parts.audit,
     membersOf: membersOfBodies(subjects),
     resources: [
       ...peopleResources({
@@ -198,7 +201,7 @@ function buildApi(parts: AppParts & SignInParts) {
       }),
       oidcRoutes({ ...parts, ...parts.oidc }),
       grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
-      ...recordResources({ records, settings, log: security }),
+      ...recordResources({ records, audit: parts.audit, settings, log: security }),
       ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, isSet, log, security }),
       governanceRoutes({ ...parts.governance, views: parts.views, activity: records.activity, pin: () => undefined }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),

@@ -22,7 +22,8 @@ import type { SecretFiles } from './secret-files.ts';
 
 /** Who may come in, and from where they come. */
 export async function openAccess(env: Env, storage: Storage, files: SecretFiles, closers: Closers) {
-  const { settings, dataDir, database, log, security } = storage;
+  const { settings, dataDir, database, audit, log, security } = storage;
+  const logRefused = logRefusedCredentials(security);
   const secret = env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex');
   const shared = env.database.kind === 'postgres' ? database : undefined;
   const path = (name: string) => join(dataDir.path, name);
@@ -83,6 +84,10 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
     }),
     addressOf: clientAddress(env.trustProxy, log('hub')),
     fromProxy: (req: Arrived) => settings.current.system.forwardAuth !== undefined && isFromProxy(req),
-    badCredential: logRefusedCredentials(security),
+    badCredential: (address: string | undefined) => {
+      logRefused(address);
+      const actor = { kind: 'anonymous', name: '' } as const;
+      audit.counted({ actor, address, via: 'api', action: 'credential.refused', result: 'failed' });
+    },
   };
 }

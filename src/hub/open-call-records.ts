@@ -10,7 +10,7 @@ import type { Records } from '../logs/records.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import type { SettingsStore } from '../settings/store.ts';
 
-export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean'> {
+export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean' | 'audit'> {
   readonly records: { readonly activity: ActivitySink } & Pick<Records, 'news'>;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly database: DatabaseHandle;
@@ -28,7 +28,7 @@ const channel = 'client_arrivals';
 
 /** What is kept of calls, and which clients came last: here, and at the other hubs on the same database. */
 export function openCallRecords(options: OpenCallRecords, closers: Closers): CallRecordParts {
-  const { records, settings, database, changes, log, counts, clean } = options;
+  const { records, settings, database, changes, log, counts, clean, audit } = options;
   const arrivals = createArrivals({
     changed(told) {
       changes.announce();
@@ -56,6 +56,7 @@ export function openCallRecords(options: OpenCallRecords, closers: Closers): Cal
     settings: () => settings.current,
     clean,
     called: arrivals.called,
+    audit,
   });
   return { arrivals, forRequests: { records: kept, introduced: arrivals.note } };
 }

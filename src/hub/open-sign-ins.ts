@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { principalOf } from '../core/access/principal.ts';
 import { reaches } from '../core/access/rules.ts';
+import type { AuditSink } from '../core/audit.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import { isPerUser } from '../core/access/per-user.ts';
 import { createSealer } from '../core/seal.ts';
@@ -22,6 +23,7 @@ interface SignInStorage {
   readonly dataDir: DataDir;
   readonly database: DatabaseHandle;
   readonly settings: SettingsStore;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly log: LoggerFor;
 }
 
@@ -53,6 +55,8 @@ export async function openSignIns(
       return server.owner === username || user?.role === 'admin';
     },
     userSince: (username) => settings().users.find((user) => user.username === username)?.createdAt,
+    finished: (target, name) =>
+      storage.audit.record({ actor: { kind: 'user', name }, via: 'dashboard', action: 'server.sign-in', target }),
     log: storage.log,
   });
   isOpen = true;

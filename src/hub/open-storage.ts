@@ -8,6 +8,7 @@ import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
 import { answerUnready } from '../http/open/unready.ts';
 import { closeServer } from '../http/frame/server.ts';
+import { openAudit } from '../logs/audit/audit-log.ts';
 import type { LogBook } from '../logs/log.ts';
 import { openRecords } from '../logs/records.ts';
 import type { SettingsBackend } from '../settings/backend.ts';
@@ -21,6 +22,7 @@ import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
+import { recordSettings } from './record-settings.ts';
 
 export interface OpenStorage {
   readonly env: Env;
@@ -41,6 +43,9 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
   sweepTemporaryFiles(dataDir.path, await linkTarget(env.settingsPath), closers);
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());
+  const journal = { folder: join(dataDir.path, 'journal'), room };
+  const audit = openAudit({ database, journal, clean: book.clean, log: log('hub') });
+  closers.add(() => audit.close());
   // Only as long as nothing has to be written any more: later it is the last to be closed.
   const giveUp = (): void => void database.close();
   stop?.addEventListener('abort', giveUp);
@@ -60,19 +65,15 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
     initial: () => sampleSettings(dataDir.path, process.cwd()),
     unwritten: (error) => room.wait('the first settings', error, keep),
     readAs: (document) => withPolicyFiles(withVariables(document)),
+    changed: recordSettings(audit, env.database.kind === 'postgres'),
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
   const policyFiles = watchPolicyFolder(policyFolderOf(settings), () => void settings.refresh().catch(() => undefined));
   closers.add(() => policyFiles.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
-  const records = openRecords({
-    feed: book,
-    database,
-    log: log('hub'),
-    journal: { folder: join(dataDir.path, 'journal'), room },
-  });
+  const records = openRecords({ feed: book, database, log: log('hub'), journal });
   closers.add(() => records.close());
-  return { book, log, security, dataDir, database, settings, records, room };
+  return { book, log, security, dataDir, database, settings, records, audit, room };
 }
 
 /** The folder of policies, as the settings name it. */

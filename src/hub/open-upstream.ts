@@ -28,6 +28,7 @@ import type { WithoutCredentials } from '../upstream/connections/passed-headers.
 import { cleanLog, hiding, valuesOf } from '../upstream/connections/hidden-values.ts';
 import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
+import type { AuditSink } from '../core/audit.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Clients } from './open-clients.ts';
@@ -41,6 +42,7 @@ interface UpstreamStorage {
   readonly dataDir: DataDir;
   readonly settings: SettingsStore;
   readonly database: DatabaseHandle;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly files: SecretFiles;
 }
 

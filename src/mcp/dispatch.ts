@@ -50,7 +50,7 @@ function refuse(request: ClientRequest, error: unknown, { log, records }: Dispat
   };
   if (!(error instanceof HubError)) log.error('request failed', { method, error: errorText(error) });
   else if (method === 'tools/call') {
-    records.refused(refusedCall(request, error.message));
+    records.refused(refusedCall(request, error.message, error.code));
     return records.afterKeeping(answer);
   }
   answer();

@@ -15,6 +15,7 @@ test.each<[string, ServerSettings[], boolean]>([
   const kept: NewActivity[] = [];
   const records = createCallRecords({
     called: () => undefined,
+    audit: { counted: () => undefined },
     activity: { record: (one) => void kept.push(one), afterKeeping: (done) => done() },
     counts: { count: () => undefined },
     settings: () => now,

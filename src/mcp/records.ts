@@ -2,6 +2,8 @@ import { authLimits } from '../auth/limits.ts';
 import { getsCallersValues } from '../core/access/per-user.ts';
 import { userOf } from '../core/access/rules.ts';
 import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
+import { actorOf, type AuditEvent, type AuditSink } from '../core/audit.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { mask } from '../core/mask.ts';
 import { isObject } from '../core/protocol/rpc.ts';
@@ -39,9 +41,10 @@ export interface RecordOptions {
   readonly clean: (text: string) => string;
   /** A request of the principal has reached a server. Must be quick. */
   readonly called: (principal: Principal) => void;
+  readonly audit: Pick<AuditSink, 'counted'>;
 }
 
-export function createCallRecords({ activity, counts, settings, clean, called }: RecordOptions): CallRecords {
+export function createCallRecords({ activity, counts, settings, clean, called, audit }: RecordOptions): CallRecords {
   const searches = createSearchUsage();
   const keep = (record: NewActivity, ms: number): void => {
     activity.record(record);
@@ -53,7 +56,11 @@ export function createCallRecords({ activity, counts, settings, clean, called }:
       const record = activityOf(call, settings(), searches, clean);
       if (record) keep(record, call.ms);
     },
-    refused: (call) => keep(refusedActivityOf(call, settings()), call.ms),
+    refused(call) {
+      keep(refusedActivityOf(call, settings()), call.ms);
+      // Arguments that do not fit are a mistake of a model, and no attempt at what is not allowed.
+      if (call.code !== 'invalid_input') audit.counted(refusalOf(call, settings()));
+    },
     used: (use) => keep(smartActivityOf(use, settings(), searches), use.ms),
     afterKeeping: (done) => activity.afterKeeping(done),
   };
@@ -84,6 +91,8 @@ export interface RefusedCall {
   readonly ms: number;
   /** What the caller was told, arguments left out. */
   readonly error: string;
+  /** Of the error, where there is one. */
+  readonly code?: ErrorCode | undefined;
   /** W3C trace context, not checked. */
   readonly traceparent: string | undefined;
   /** See `Activity`. */
@@ -107,7 +116,7 @@ export interface SmartUse {
  * A refused `tools/call` for the record. Its server is known only of a tool the caller sees, and on the endpoint of one
  * server: a call of a hidden tool leaves the same record as a call of a tool that does not exist.
  */
-export function refusedCall(request: ClientRequest, error: string): RefusedCall {
+export function refusedCall(request: ClientRequest, error: string, code?: ErrorCode): RefusedCall {
   const { principal, address, scope, view, message } = request;
   const params = isObject(message.params) ? message.params : {};
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
@@ -123,6 +132,7 @@ export function refusedCall(request: ClientRequest, error: string): RefusedCall 
     tool: (target?.key ?? named).slice(0, 200),
     ms: 0,
     error,
+    code,
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     client: clientNameFor(request),
   };
@@ -232,6 +242,13 @@ function linkOf(link: SearchLink | undefined, settings: Settings): Partial<Searc
 
 function storesQueries({ system }: Settings): boolean {
   return system.storeSearchQueries ?? true;
+}
+
+/** The same for the audit log. */
+function refusalOf({ principal, address, server, tool }: RefusedCall, settings: Settings): AuditEvent {
+  const target = server === unknownServer ? tool : `${server}/${tool}`;
+  const actor = actorOf(settings, principal);
+  return { actor, address, via: 'mcp', action: 'call', target, result: 'refused' };
 }
 
 /** The record of a tool call that was refused before it reached a server. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { Validator } from '@cfworker/json-schema';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { subjects } from '../../src/http/docs/all.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
-import { hostileHttp } from '../kit/hostile.ts';
+import { copyOfEmbedded } from '../kit/embedded-template.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 
@@ -34,14 +36,18 @@ let admin: string;
 let user: string;
 
 beforeAll(async () => {
+  const folder = temporaryFolder();
+  await copyOfEmbedded(join(folder, 'data'));
   hub = await testHub({
+    folder,
     mcpServers: { alpha: { ...(await hostileHttp({ tools: ['echo'] })).config, visibility: 'public' } },
     groups: [
       { id: 'g1', name: 'dev', servers: [{ name: 'alpha', tools: ['echo'] }], owner: 'admin', visibility: 'public' },
       // The path of its document is that of ours.
       { id: 'docs', name: 'docs', servers: ['alpha'], owner: 'admin' },
     ],
-    env: { LOG_LEVEL: 'info', MCP_REGISTRY_URL: 'http://127.0.0.1:9' },
+    // The audit log is read from the database.
+    env: { DB_URL: '', LOG_LEVEL: 'info', MCP_REGISTRY_URL: 'http://127.0.0.1:9' },
   });
   await hub.connected(1);
   admin = await login(hub);

@@ -1,3 +1,4 @@
+import { auditRecord } from './audit.ts';
 import type { Schema } from './schema.ts';
 import {
   group,
@@ -61,6 +62,7 @@ export const components: Readonly<Record<string, Schema>> = {
   LogEntry: logEntry,
   Activity: activity,
   ActivityStatistics: activityStatistics,
+  AuditRecord: auditRecord,
   Login: login,
   LoggedIn: loggedIn,
 };

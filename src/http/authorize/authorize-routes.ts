@@ -8,6 +8,7 @@ import { hashOf } from '../../auth/oauth/tickets.ts';
 import { authLimits } from '../../auth/limits.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
+import type { AuditSink, Origin } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
@@ -37,6 +38,7 @@ export interface AuthorizeOptions extends Place {
   readonly addressOf: (req: Arrived) => string;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
+  readonly audit: Pick<AuditSink, 'record' | 'afterKeeping'>;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -47,7 +49,7 @@ export interface AuthorizeOptions extends Place {
  * what it needs of the one before, sealed, so any number of tabs go side by side, and a restart in between is no loss.
  */
 export function authorizeRoutes(options: AuthorizeOptions): Hono {
-  const { settings, authorization, login, tokens, addressOf, bodies, log, security } = options;
+  const { settings, authorization, login, tokens, addressOf, bodies, audit, log, security } = options;
   const { clients, requests, logins, codes } = authorization;
   const routes = new Hono();
   const count = countByAddress(authLimits.clientDocumentFetches, 'Too many new apps from this address.');
@@ -94,7 +96,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const address = addressOf(arrived(c));
     let user: UserSettings;
     try {
-      const loggedIn = await login({ ...shownIn(form), address });
+      const loggedIn = await login({ ...shownIn(form), address, via: 'oauth' });
       ({ user } = loggedIn);
       principalFrom(loggedIn, settings());
     } catch (error) {
@@ -106,6 +108,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       return loginPage(c, { status, client, ...why, ...waysToLogIn(options, requests.make(asked)) });
     }
     security.info('login', { user: user.username, address });
+    audit.record({ ...byUser(user, address), action: 'login', target: user.username });
     const claims = await tokens.verify(await tokens.issue(user));
     if (!claims) throw tooLate();
     return askConsent(c, { user, asked, login: claims });
@@ -123,6 +126,8 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const { asked } = ticket;
     const { client } = await again(c, asked);
     const decision = form.get('decision');
+    const event = { ...byUser(user, addressOf(arrived(c))), action: 'grant.create', target: client.name };
+    if (decision === 'deny') audit.record({ ...event, result: 'refused' });
     if (decision === 'deny') return back(c, options, asked, { error: 'access_denied' });
     if (decision !== 'allow') throw new HubError('invalid_input', 'Say whether the app may come in: allow or deny.');
     const page = { login: text, client, asked, ...choicesOf(settings(), user, asked.endpoint) };
@@ -136,6 +141,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const code = codeFor(user, ticket, client, chosen);
     const { clientName, clientHost, scope } = code.consent;
     security.info('client let in', { user: user.username, client: clientName, host: clientHost, scope });
+    audit.record({ ...event, after: { host: clientHost, scope, reach: code.consent.reach ?? 'all' } });
     return back(c, options, asked, { code: codes.make(code) });
   }
 
@@ -154,6 +160,11 @@ async function cameBack(c: Context, from: string, options: AuthorizeOptions) {
   const user = find();
   if (!user || !tokens.valid(came.login, user)) throw tooLate();
   return { user, asked: came.asked, login: came.login };
+}
+
+/** What a user does on the pages of the authorization server. */
+function byUser({ username }: UserSettings, address: string): Origin {
+  return { actor: { kind: 'user', name: username }, address, via: 'oauth' };
 }
 
 /** How a user can log in, on a page for this request. */

@@ -6,10 +6,12 @@ import { type Consent, type Consents } from '../../auth/oauth/consents.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
 import { authLimits } from '../../auth/limits.ts';
 import type { Tokens } from '../../auth/tokens.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
+import type { Arrived } from '../frame/client-address.ts';
 import { httpLimits } from '../limits.ts';
 import { asksForApi, type Place, resourceIn } from './asked.ts';
 import { answerOAuthErrors, OAuthRefusal, single } from './refusal.ts';
@@ -20,6 +22,8 @@ export interface TokenOptions extends Place {
   readonly tokens: Pick<Tokens, 'issueApp' | 'verify' | 'valid' | 'revokeConsent'>;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
+  readonly audit: Pick<AuditSink, 'record'>;
+  readonly addressOf: (req: Arrived) => string;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -101,6 +105,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
         user: ended?.username,
         client: ended?.clientName,
       });
+      if (ended) recordEnd(c, ended, options, { why: 'its refresh token was used again' });
     }
     if (rotation.kind !== 'good') throw refused;
     const user = userOf(rotation.consent, options);
@@ -148,12 +153,24 @@ function revokeRoute(options: TokenOptions): Hono {
     const consent = id === undefined ? undefined : await consentOf(id, consents);
     if (consent && consent.client !== client)
       throw new OAuthRefusal('invalid_grant', 'The token was given to another client.');
-    if (consent) await endConsent(consent.id, { consents, tokens });
+    if (consent && (await endConsent(consent.id, { consents, tokens }))) recordEnd(c, consent, options);
     return c.body(null, 200);
   });
 
   routes.onError(answerOAuthErrors(options.log));
   return routes;
+}
+
+/** A client ended what its user had let it do, or it ended by what the client did. */
+function recordEnd(
+  c: Context,
+  { username, clientName: target }: Consent,
+  { audit, addressOf }: TokenOptions,
+  after?: { readonly why: string },
+): void {
+  const address = addressOf((c.env as HttpBindings).incoming);
+  const actor = { kind: 'app', name: username } as const;
+  audit.record({ actor, address, via: 'oauth', action: 'grant.end', target, after });
 }
 
 async function consentOf(id: string, consents: Consents): Promise<Consent | undefined> {

@@ -8,6 +8,7 @@ import type { Subject } from '../frame/operation.ts';
 import { governance } from '../governance/governance-docs.ts';
 import { groups } from '../groups/group-docs.ts';
 import { keys } from '../keys/key-docs.ts';
+import { audit } from '../records/audit-docs.ts';
 import { activity, logs } from '../records/record-docs.ts';
 import { servers } from '../servers/server-docs.ts';
 import { oidcLogin } from '../sign-in/oidc-docs.ts';
@@ -39,6 +40,7 @@ export const subjects: readonly Subject[] = [
   governance,
   logs,
   activity,
+  audit,
   settings,
   smartRouting,
   dashboard,

@@ -4,10 +4,12 @@ import type { ByteBudget } from '../../core/byte-budget.ts';
 import { managementApi, toolExecution } from '../../core/access/endpoint.ts';
 import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import type { Logger } from '../../core/logger.ts';
 import { packedBody } from '../../wire/http.ts';
 import { httpLimits } from '../limits.ts';
 import { limitBody, limitMembers, type MembersOf } from './body.ts';
+import { auditedAs, auditRequests } from './audited.ts';
 import { type ApiEnv, callerOf, type CallerOptions, mustBeInPerson, mustHaveFactor, requires } from './caller.ts';
 import { largeBodies } from './large-bodies.ts';
 import {
@@ -35,6 +37,7 @@ export interface ApiOptions extends CallerOptions {
   readonly membersOf: MembersOf;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
+  readonly audit: AuditSink;
   readonly log: Logger;
 }
 
@@ -61,8 +64,10 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
       // A page that leads a browser to a tool must not run it as the user who is logged in there.
       // A login does not need the session that it replaces.
       cookie: (c) => !is(c, [login, ...oidc, ...openApi]),
+      audited: (c) => auditedAs(c, options.mount),
     }),
   );
+  api.use(auditRequests(options.audit, options.mount));
   api.use(async (c, next) => {
     const { principal } = c.var.caller;
     if (!is(c, settingUpFactor)) await requires(c, () => mustHaveFactor(c.var.caller));

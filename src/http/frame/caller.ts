@@ -4,6 +4,7 @@ import type { LoginSession } from '../../auth/session-store.ts';
 import { anonymous, anonymousOutside, type Principal, principalId } from '../../core/access/principal.ts';
 import { isAdmin, mustSetUpFactor, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
+import { actorOf, type AuditedRequest } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
@@ -36,6 +37,8 @@ export interface Caller {
   readonly loggedInAt: number | undefined;
   /** The session whose cookie the caller sent; undefined for any other credential. */
   readonly session: LoginSession | undefined;
+  /** The request as its record in the audit log will have it. */
+  readonly audited: AuditedRequest;
 }
 
 /** A call that a route has been asked for: what is known of it before it goes to a server. */
@@ -79,6 +82,9 @@ export interface CallerOptions {
   readonly badCredential: (address: string) => void;
 }
 
+/** What a request is, for the audit log. */
+type RequestForAudit = Pick<AuditedRequest, 'action' | 'target'> & { readonly isCommand?: boolean };
+
 /**
  * Finds out who calls; a route that is not open needs a caller. `open` says whether a request may be made without a
  * credential, `anonymous` whether its credential is not even looked at, `queryToken` whether `?token=` counts, `cookie`
@@ -89,6 +95,7 @@ export function callerOf(
   options: CallerOptions,
   rules: Record<'open' | 'anonymous' | 'queryToken' | 'cookie', (c: Context) => boolean> & {
     readonly endpoint?: (c: Context) => string;
+    readonly audited?: (c: Context) => Pick<AuditedRequest, 'action' | 'target'>;
   },
 ) {
   const identified = async (c: Context): Promise<Identity> => {
@@ -140,6 +147,7 @@ export function callerOf(
       options.settings,
       options.address(c),
       () => options.loggedInAt(c.req.header()),
+      { ...rules.audited?.(c), isCommand: c.req.header('user-agent')?.startsWith('toolhub/') === true },
     );
     c.set('caller', caller);
     await next();
@@ -155,9 +163,22 @@ export function callerNow(
   settings: () => Settings,
   address: string,
   loggedInAt: () => number | undefined = () => undefined,
+  { action, target, isCommand = false }: RequestForAudit = {},
 ): Caller {
   return {
     address,
+    audited: {
+      get actor() {
+        return actorOf(settings(), identity().principal);
+      },
+      get via() {
+        return identity().session ? 'dashboard' : isCommand ? 'cli' : 'api';
+      },
+      address,
+      action,
+      target,
+      isRecorded: false,
+    },
     get loggedInAt() {
       const { principal, session } = identity();
       return session ? session.loggedInAt : principal.kind === 'user' ? loggedInAt() : undefined;
@@ -270,7 +291,7 @@ export function changeAs<T>(
     if (credentialSettings(draft) !== credentials)
       mustBeFresh(caller, 'Cannot change which logins and keys the hub accepts');
     return result;
-  });
+  }, caller.audited);
 }
 
 /** The same for what only admins change. */

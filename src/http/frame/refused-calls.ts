@@ -24,6 +24,7 @@ export function recordRefusedCalls({ refused, afterKeeping }: Pick<CallRecords, 
       tool: asked.tool.slice(0, 200),
       ms: performance.now() - startedAt,
       error: withoutValues(c.error),
+      code: c.error.code,
       traceparent: c.req.header('traceparent'),
     });
     await new Promise<void>(afterKeeping);

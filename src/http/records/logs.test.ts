@@ -39,6 +39,7 @@ async function start(settings: Settings) {
     membersOf: () => undefined,
     badCredential: () => undefined,
     bodies: createByteBudget(() => 1_000_000),
+    audit: { record: () => undefined, counted: () => undefined, afterKeeping: (done) => done() },
     resources: [
       logsRoutes({
         logs: records.logs,

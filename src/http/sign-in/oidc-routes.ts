@@ -10,11 +10,13 @@ import type { LoggedOut } from '../../auth/oidc/logout-token.ts';
 import type { SessionRefresh } from '../../auth/oidc/session-refresh.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OidcProvider, UserSettings } from '../../core/settings/types.ts';
 import type { ProviderAccounts } from '../../settings/user/provider-accounts.ts';
 import { bodyText } from '../frame/body.ts';
+import { recordRequest } from '../frame/audited.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
 import { tellRetryAfter } from '../frame/reply.ts';
@@ -40,6 +42,7 @@ export interface OidcOptions {
   readonly authorization: Pick<Authorization, 'requests' | 'oidcLogins' | 'backs'>;
   readonly cookies: SignInCookies;
   readonly publicUrl: PublicUrl;
+  readonly audit: Pick<AuditSink, 'record' | 'counted'>;
   readonly log: Logger;
   /** For entries about security. */
   readonly accountLog: Logger;
@@ -87,10 +90,13 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
       if (!login || login.state !== state || login.provider !== provider.id || used.has(state))
         throw new HubError('invalid_input', 'This login was not begun in this browser, or it was used already.');
       countOnce(used, state);
-      mustBeLetIn(answer, provider);
       const { address } = c.var.caller;
-      const person = await redeemed(provider, answer, login, address);
-      return goOnAs(c, provider, { user: await accountOf(provider, person, address), person }, login);
+      const account = await countingFailures(options, { provider, login, address }, async () => {
+        mustBeLetIn(answer, provider);
+        const person = await redeemed(provider, answer, login, address);
+        return { user: await accountOf(provider, person, address), person };
+      });
+      return goOnAs(c, provider, account, login);
     }),
   );
 
@@ -117,17 +123,13 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
   async function goOnAs(c: Context<ApiEnv>, provider: OidcProvider, { user, person }: Account, login: OidcLogin) {
     const { address } = c.var.caller;
     accountLog.info('login', { user: user.username, address, provider: provider.id });
+    recordLogin(options, { provider, login, address }, user.username);
     if (login.request !== undefined) return backToConsent(c, user, login.request);
     const { subject, sid, authenticatedAt: loggedInAt = 0 } = person;
     const seen = { loggedInAt, address, userAgent: c.req.header('user-agent') ?? '' };
-    const opened = {
-      user,
-      secondFactor: true,
-      via: `oidc:${provider.id}`,
-      provider: { subject, sid, refresh: options.keepRefresh(provider, person) },
-      ...seen,
-    } as const;
-    options.loginCookies.give(c, await sessions.open(opened));
+    const refresh = options.keepRefresh(provider, person);
+    const through = { via: `oidc:${provider.id}`, provider: { subject, sid, refresh } } as const;
+    options.loginCookies.give(c, await sessions.open({ user, secondFactor: true, ...through, ...seen }));
     return c.redirect(`${publicUrl.prefix}${login.back}`, 302);
   }
 
@@ -151,14 +153,45 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
 }
 
 /** Back-channel logout: the provider ends sessions that came from it. */
-async function endedByProvider(c: Context, options: OidcOptions): Promise<Response> {
+async function endedByProvider(c: Context<ApiEnv>, options: OidcOptions): Promise<Response> {
   const provider = providerOf(c, options);
   const form = new URLSearchParams(await bodyText(c.req.raw));
   const count = await options.logoutToken(form.get('logout_token') ?? '', provider, (who) =>
     options.sessions.endOfProvider(`oidc:${provider.id}`, who),
   );
   options.accountLog.info('provider ended sessions', { provider: provider.id, count });
+  recordRequest(c, options.audit.record, { actor: { kind: 'provider', name: provider.id }, after: { count } });
   return c.body(null, 200);
+}
+
+interface Came {
+  readonly provider: OidcProvider;
+  readonly login: OidcLogin;
+  readonly address: string;
+}
+
+function recordLogin({ audit }: OidcOptions, { provider, login, address }: Came, username: string): void {
+  const actor = { kind: 'user', name: username } as const;
+  const after = { provider: provider.id };
+  audit.record({ actor, address, via: wayOf(login), action: 'login', target: username, after });
+}
+
+/** Counts a login that fails in the audit log. */
+async function countingFailures<T>({ audit }: OidcOptions, came: Came, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { provider, login, address } = came;
+    const actor = { kind: 'anonymous', name: '' } as const;
+    const target = `provider ${provider.id}`;
+    audit.counted({ actor, address, via: wayOf(login), action: 'login', target, result: 'failed' });
+    throw error;
+  }
+}
+
+/** A login for a client that asks to be let in, or one at the dashboard. */
+function wayOf({ request }: OidcLogin): 'oauth' | 'dashboard' {
+  return request === undefined ? 'dashboard' : 'oauth';
 }
 
 interface Account {

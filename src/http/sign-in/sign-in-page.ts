@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Login } from '../../auth/login.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -28,6 +29,7 @@ export interface SignInPageOptions {
   readonly cookies: SignInCookies;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -39,7 +41,7 @@ export interface SignInPageOptions {
  * belongs to that user of the hub. The page says nothing about the server before that. Never below `BASE_PATH`.
  */
 export function signInPageRoutes(options: SignInPageOptions): Hono {
-  const { settings, login, addressOf, begin, cookies, bodies, log, security } = options;
+  const { settings, login, addressOf, begin, cookies, bodies, audit, log, security } = options;
   const routes = new Hono();
 
   function form(c: Context, status: ContentfulStatusCode, problem?: string, asked?: FactorAsked) {
@@ -50,9 +52,12 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
     limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
     const form = new URLSearchParams(await bodyText(c.req.raw));
     const address = addressOf((c.env as HttpBindings).incoming);
-    const loggedIn = await login({ ...shownIn(form), address });
+    const loggedIn = await login({ ...shownIn(form), address, via: 'dashboard' });
     const principal = principalFrom(loggedIn, settings());
-    security.info('login', { user: loggedIn.user.username, address });
+    const { username: target } = loggedIn.user;
+    security.info('login', { user: target, address });
+    const actor = { kind: 'user', name: target } as const;
+    audit.record({ actor, address, via: 'dashboard', action: 'login', target });
     return callerNow(() => ({ principal }), settings, address);
   }
 

@@ -8,11 +8,13 @@ import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import { mustSetUpFactor } from '../../core/access/rules.ts';
 import type { Me } from '../../core/answers/settings.ts';
+import { type AuditSink, byHub } from '../../core/audit.ts';
 import { HubError, errorText } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
+import type { Draft } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { changePassword, keepPassword, userAnswer } from '../../settings/user/user-edits.ts';
 import {
@@ -22,6 +24,7 @@ import {
   reauthenticateInput,
 } from '../../settings/user/user-input.ts';
 import { jsonBody, requireEmptyBody } from '../frame/body.ts';
+import { recordRequest } from '../frame/audited.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
@@ -37,6 +40,7 @@ export interface AuthOptions {
   readonly claims: Identify['claims'];
   /** Scheme, host and port of the hub, as the browser knows it. */
   readonly origin: (c: Context) => string;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly log: Logger;
 }
 
@@ -45,7 +49,7 @@ export interface AuthOptions {
  * Answers with a token have no `data`.
  */
 export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
-  const { settings, login, passwords, tokens, sessions, loginCookies, claims, origin, log } = options;
+  const { settings, login, passwords, tokens, sessions, loginCookies, claims, origin, audit, log } = options;
   const routes = new Hono<ApiEnv>();
 
   async function openSession(c: Context<ApiEnv>, { user, secondFactor }: LoggedIn): Promise<void> {
@@ -66,6 +70,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     if (token === undefined) await openSession(c, loggedIn);
     if (typeof shown.password === 'string') void keep(loggedIn, shown.password, options);
     log.info('login', { user: user.username, address, ...withFactor(loggedIn) });
+    recordLogin(c, audit, loggedIn, cookie === true);
     const { role, isAdmin } = userAnswer(user);
     return c.json({
       success: true,
@@ -123,22 +128,21 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const attempt = 'Cannot change the password';
     const input = parseInput(changePasswordInput, await jsonBody(c.req.raw), attempt);
     const { currentPassword: password, newPassword, challenge, code, passkey } = input;
-    const { address } = c.var.caller;
     const refusal = { code: 'wrong_current_password', values: { attempt } } as const;
     const loggedIn = await logIn(c, { password, challenge, code, passkey }, { username, refusal });
-    const { user, secondFactor } = loggedIn;
-    const whose = { username, policy: settings.current.system.passwordPolicy };
-    const { weakness } = checkPassword(newPassword, whose, { attempt, path: 'newPassword' });
+    const { user } = loggedIn;
+    const { passwordPolicy: policy } = settings.current.system;
+    const { weakness } = checkPassword(newPassword, { username, policy }, { attempt, path: 'newPassword' });
     const made = { passwordHash: await passwords.hash(newPassword), isWeak: weakness !== undefined };
-    if (!(await settings.change((draft) => changePassword(draft, username, made, user.passwordHash)))) {
+    const change = (draft: Draft) => changePassword(draft, username, made, user.passwordHash);
+    if (!(await settings.change(change, c.var.caller.audited)))
       throw new HubError('conflict', `${attempt}: somebody else has just changed it. Log in again.`);
-    }
     await tokens.revokeUser(username);
-    log.info('password changed', { user: username, address });
-    const message = 'Password updated successfully';
-    if (!session) return c.json({ success: true, message, token: await tokens.issue(user, secondFactor) });
+    log.info('password changed', { user: username, address: c.var.caller.address });
+    const answer = { success: true, message: 'Password updated successfully' };
+    if (!session) return c.json({ ...answer, token: await tokens.issue(user, loggedIn.secondFactor) });
     await openSession(c, loggedIn);
-    return ok(c, undefined, { message });
+    return c.json(answer);
   });
 
   return routes;
@@ -168,6 +172,13 @@ function given({ username, password, challenge, code, passkey }: ShownByRequest)
   };
 }
 
+function recordLogin(c: Context<ApiEnv>, audit: AuthOptions['audit'], loggedIn: LoggedIn, isCookie: boolean): void {
+  const { username: target } = loggedIn.user;
+  const actor = { kind: 'user', name: target } as const;
+  const via = isCookie ? { via: 'dashboard' as const } : {};
+  recordRequest(c, audit.record, { actor, ...via, target, after: withFactor(loggedIn) });
+}
+
 /** For the log: who uses up recovery codes may have lost something. */
 function withFactor({ secondFactor, recoveryCodesLeft }: LoggedIn) {
   return { ...(secondFactor && { secondFactor }), ...(recoveryCodesLeft !== undefined && { recoveryCodesLeft }) };
@@ -187,7 +198,8 @@ async function keep(
   if (!rehash && isWeak === (user.passwordIsWeak === true)) return;
   try {
     const shown = { passwordHash: rehash ? await rehash() : old, isWeak };
-    await settings.change((draft) => keepPassword(draft, username, shown, old));
+    const by = { ...byHub, action: 'password.rehash', target: username, isRecorded: false };
+    await settings.change((draft) => keepPassword(draft, username, shown, old), by);
     if (isWeak) log.warn('weak password', { user: username });
   } catch (error) {
     log.warn('what a login showed of a password was not kept', { user: username, error: errorText(error) });

@@ -27,7 +27,11 @@ export function createProviderAccounts(
     // Most logins change nothing, and then nothing is written.
     let login = logInFrom(copy, provider, person, at);
     if (!isDeepStrictEqual(copy.users, users))
-      login = await settings.change((draft) => logInFrom(draft, provider, person, at));
+      login = await settings.change((draft) => logInFrom(draft, provider, person, at), {
+        actor: { kind: 'provider', name: provider.id },
+        address,
+        via: 'dashboard',
+      });
     const { username, done } = login;
     for (const effect of done)
       log.info(`${effect} by a login at a provider`, { user: username, address, provider: provider.id });

@@ -12,6 +12,8 @@ import { createRenaming } from './renaming.ts';
 
 export interface SignInsOptions extends AccountsOptions, StaleGrantsOptions {
   readonly attempts: Attempts;
+  /** A user has signed in to a server. */
+  readonly finished: (server: string, by: string) => void;
 }
 
 /** The hub as OAuth client of its servers (MCP, Authorization): who is signed in where, and how to sign in. */
@@ -120,6 +122,7 @@ export function createSignIns(options: SignInsOptions): SignIns {
       const account = accountFor(attempt);
       await account.redeem(attempt, await readAnswer(query, attempt), () => accountFor(attempt));
       log(`server:${attempt.server}`).info('signed in', { by: attempt.by });
+      options.finished(attempt.server, attempt.by);
       return attempt.server;
     },
     async disconnect(server, user, all) {
