@@ -53,6 +53,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'GET /audit/export': 'audit.export',
   'DELETE /logs': 'logs.clear',
   'DELETE /activities/cleanup': 'activity.clear',
+  'POST /approvals/:id': 'approval.decide',
   'POST /smart-routing/reindex': 'search.reindex',
   ...itemActions(),
 };
@@ -64,6 +65,7 @@ export const notAudited: Readonly<Record<string, string>> = {
   'POST /:name/tools/:serverName/:toolName': 'a call, which is in the activity',
   'POST /mcp/:serverName/prompts/:promptName': 'reads a prompt',
   'POST /resources/read': 'reads a resource',
+  'POST /policies/simulate': 'tries policies on recorded calls',
   'POST /smart-routing/search': 'a search, which changes nothing',
   'POST /auth/password-check': 'judges a password that is not kept',
 };
