@@ -2,8 +2,8 @@ import type { SomeHubTexts } from '../hub-texts.ts';
 import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './de/account.ts';
 import * as connect from './de/connect.ts';
-import { reasons, sentences } from './de/hub.ts';
 import * as login from './de/login.ts';
+import { reasons, sentences } from './de/hub.ts';
 import * as overview from './de/overview.ts';
 import * as palette from './de/palette.ts';
 import * as servers from './de/servers.ts';
@@ -27,4 +27,6 @@ export const later: SomeLaterTexts = {
   activity: () => import('./de/activity.ts'),
   access: () => import('./de/access.ts'),
   settings: () => import('./de/settings.ts'),
+  catalog: () => import('./de/catalog.ts'),
+  costs: () => import('./de/costs.ts'),
 };

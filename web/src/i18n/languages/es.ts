@@ -2,8 +2,8 @@ import type { SomeHubTexts } from '../hub-texts.ts';
 import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './es/account.ts';
 import * as connect from './es/connect.ts';
-import { reasons, sentences } from './es/hub.ts';
 import * as login from './es/login.ts';
+import { reasons, sentences } from './es/hub.ts';
 import * as overview from './es/overview.ts';
 import * as palette from './es/palette.ts';
 import * as servers from './es/servers.ts';
@@ -27,4 +27,6 @@ export const later: SomeLaterTexts = {
   activity: () => import('./es/activity.ts'),
   access: () => import('./es/access.ts'),
   settings: () => import('./es/settings.ts'),
+  catalog: () => import('./es/catalog.ts'),
+  costs: () => import('./es/costs.ts'),
 };

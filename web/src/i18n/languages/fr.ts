@@ -2,8 +2,8 @@ import type { SomeHubTexts } from '../hub-texts.ts';
 import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './fr/account.ts';
 import * as connect from './fr/connect.ts';
-import { reasons, sentences } from './fr/hub.ts';
 import * as login from './fr/login.ts';
+import { reasons, sentences } from './fr/hub.ts';
 import * as overview from './fr/overview.ts';
 import * as palette from './fr/palette.ts';
 import * as servers from './fr/servers.ts';
@@ -27,4 +27,6 @@ export const later: SomeLaterTexts = {
   activity: () => import('./fr/activity.ts'),
   access: () => import('./fr/access.ts'),
   settings: () => import('./fr/settings.ts'),
+  catalog: () => import('./fr/catalog.ts'),
+  costs: () => import('./fr/costs.ts'),
 };

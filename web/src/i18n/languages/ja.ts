@@ -2,8 +2,8 @@ import type { SomeHubTexts } from '../hub-texts.ts';
 import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './ja/account.ts';
 import * as connect from './ja/connect.ts';
-import { reasons, sentences } from './ja/hub.ts';
 import * as login from './ja/login.ts';
+import { reasons, sentences } from './ja/hub.ts';
 import * as overview from './ja/overview.ts';
 import * as palette from './ja/palette.ts';
 import * as servers from './ja/servers.ts';
@@ -27,4 +27,6 @@ export const later: SomeLaterTexts = {
   activity: () => import('./ja/activity.ts'),
   access: () => import('./ja/access.ts'),
   settings: () => import('./ja/settings.ts'),
+  catalog: () => import('./ja/catalog.ts'),
+  costs: () => import('./ja/costs.ts'),
 };

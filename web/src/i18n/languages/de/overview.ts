@@ -48,6 +48,8 @@ export const overview: SomeTexts['overview'] = {
   openMcp_one: '{{number}} Tool von {{servers}} über MCP verwenden',
   openMcp_other: '{{number}} Tools von {{servers}} über MCP verwenden',
   change: 'In den Einstellungen ändern',
+  chooseTime: '{{chart}}: Zeitraum auswählen',
+  chooseHint: 'Klicken oder ziehen, um die Aufrufe eines Zeitraums zu sehen',
 };
 
 export const first: SomeTexts['first'] = {
@@ -63,5 +65,5 @@ export const first: SomeTexts['first'] = {
   call: 'Der erste Aufruf',
   callText: 'Stellen Sie Ihrem Client eine Aufgabe, für die er ein Tool braucht. Der Aufruf erscheint hier.',
   server: 'Der erste eigene Server',
-  serverText: 'Zusätzlich zu den Beispielen: ein Programm, eine Adresse oder einer aus der Registry.',
+  serverText: 'Zusätzlich zu den Beispielen: ein Programm, eine Adresse oder einer aus dem Katalog.',
 };

@@ -11,7 +11,7 @@ export const servers: SomeTexts['servers'] = {
   unset: 'Nicht gesetzt, gilt als leer: {{names}}',
   emptyTitle: 'Noch kein Server',
   emptyText:
-    'Tragen Sie einen von Hand ein, fügen Sie ein, was ein anderer Client verwendet, legen Sie ein Bundle ab oder wählen Sie einen aus der Registry.',
+    'Wählen Sie einen aus dem Katalog, fügen Sie ein, was ein anderer Client verwendet, legen Sie ein Bundle ab oder tragen Sie einen von Hand ein.',
   emptyUser:
     'Ihnen ist noch kein Server zugewiesen. Fragen Sie einen Admin, oder fügen Sie einen eigenen entfernten Server hinzu.',
   state: {
@@ -149,6 +149,10 @@ export const servers: SomeTexts['servers'] = {
       'Diese Konfiguration wurde inzwischen anderswo geändert. Beim Speichern werden nur Ihre Änderungen geschrieben; alles andere bleibt, wie es jetzt ist.',
     added: 'Server „{{name}}“ wurde hinzugefügt und wird verbunden.',
     unchanged: 'Es wurde noch nichts geändert.',
+    asks: 'Was er braucht',
+    whereFrom: 'Woher man es bekommt',
+    how: 'Wie er erreichbar ist',
+    useName: '„{{name}}“ verwenden',
   },
   ways: {
     form: 'Formular',
@@ -188,4 +192,6 @@ export const servers: SomeTexts['servers'] = {
     done: '„{{name}}“ wurde hinzugefügt.',
     waiting: '„{{name}}“ wurde hinzugefügt und bleibt deaktiviert, bis die Werte angegeben sind.',
   },
+  ownMissing:
+    'Hier hat jeder Benutzer eigene Zugangsdaten, und Ihre fehlen noch: Bis Sie sie hinterlegen, werden Ihre Aufrufe abgelehnt.',
 };

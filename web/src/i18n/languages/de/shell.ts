@@ -35,6 +35,8 @@ export const nav: SomeTexts['nav'] = {
   apps: 'Verbundene Apps',
   credentials: 'Ihre Zugangsdaten',
   settings: 'Einstellungen',
+  catalog: 'Katalog',
+  costs: 'Token-Kosten',
 };
 
 export const common: SomeTexts['common'] = {

@@ -5,7 +5,6 @@ export const play: SomeTexts['play'] = {
   server: 'Server',
   chooseServer: 'Server auswählen',
   tools: 'Tools',
-  search: 'Tools suchen',
   searchAll: 'Alle Tools durchsuchen',
   noServer: 'Wählen Sie einen Server',
   noServerText: 'Hier erscheinen dann seine Tools, jedes mit einem Formular nach seinem Schema.',
@@ -64,6 +63,42 @@ export const play: SomeTexts['play'] = {
   variant: 'Art von {{name}}',
   jsonValue: 'JSON',
   noJson: 'ist kein gültiges JSON',
+  givenUp: 'Aufgegeben. Der Hub beendet den Aufruf beim Server innerhalb von zehn Minuten.',
+  messages: 'Nachrichten',
+  messagesLead: '{{number}}, wie ein MCP-Client sie sendet und empfängt.',
+  sent: 'Gesendet:',
+  received: 'Empfangen:',
+  answer: 'Antwort',
+  errorAnswer: 'Fehler',
+  longMessage: 'Diese Nachricht hat {{size}}, zu viel, um sie hier anzuzeigen.',
+  ask: {
+    title: '{{server}} fragt nach',
+    lead: 'Der Server möchte das wissen, bevor es weitergeht; die Frage kommt nicht vom Hub. Geben Sie kein Passwort an.',
+    giveUp: 'Aufruf abbrechen',
+    send: 'Senden',
+    decline: 'Ablehnen',
+    opened: 'Ich war dort',
+    asModel: 'Anstelle eines Modells antworten',
+    unknown: 'Er fragt „{{method}}“, was sich hier nicht beantworten lässt.',
+  },
+  kept: 'Beispiele und frühere Argumente',
+  keptLead: 'Nur in diesem Browser. Frühere werden beim Abmelden gelöscht.',
+  clearTried: 'Frühere löschen',
+  notOk: 'Fehlgeschlagen',
+  saveExample: 'Als Beispiel speichern',
+  exampleName: 'Name des Beispiels',
+  exampleSaved: 'In diesem Browser gespeichert.',
+  notSaved: 'Nicht gespeichert: zu lang, oder es sieht nach einem Geheimnis aus.',
+  removeExample: 'Beispiel {{name}} entfernen',
+  notKept: 'Was Sie hier eingeben, wird in diesem Browser nicht gespeichert: Es könnte ein Geheimnis sein.',
+  replay: {
+    filled: 'Übernommen aus dem Aufruf vom {{time}}. Es wurde noch nichts ausgeführt.',
+    masked: 'Übernommen aus dem Aufruf vom {{time}}. Geheimnisse darin (••••) müssen Sie neu eingeben.',
+    notKept:
+      'Die Argumente dieses Aufrufs sind nicht gespeichert: Das Speichern ist ausgeschaltet. Nur das Tool ist ausgewählt.',
+    cut: 'Die Argumente dieses Aufrufs waren zu lang, um sie ganz zu speichern. Nur das Tool ist ausgewählt.',
+    gone: 'Diesen Aufruf gibt es in der Aktivität nicht mehr. Nur das Tool ist ausgewählt.',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {
@@ -146,4 +181,12 @@ export const smart: SomeTexts['smart'] = {
     switched_off: 'deaktiviert',
   },
   example: 'eine Notiz anlegen',
+};
+
+export const json: SomeTexts['json'] = {
+  as: 'Darstellung von {{name}}',
+  tree: 'Baum',
+  table: 'Tabelle',
+  text: 'Text',
+  more: '{{number}} weitere',
 };

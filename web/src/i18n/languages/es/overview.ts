@@ -53,6 +53,8 @@ export const overview: SomeTexts['overview'] = {
   openMcp_many: 'Usar {{number}} de herramientas de {{servers}} por MCP',
   openMcp_other: 'Usar {{number}} herramientas de {{servers}} por MCP',
   change: 'Cambiarlo en los ajustes',
+  chooseTime: '{{chart}}: elegir un periodo',
+  chooseHint: 'Haz clic o arrastra para ver las llamadas de un periodo',
 };
 
 export const first: SomeTexts['first'] = {
@@ -68,5 +70,5 @@ export const first: SomeTexts['first'] = {
   call: 'Su primera llamada',
   callText: 'Pide a tu cliente algo para lo que necesite una herramienta. La llamada aparece aquí.',
   server: 'Tu primer servidor propio',
-  serverText: 'Además de los ejemplos: un programa, una dirección o uno del registro.',
+  serverText: 'Además de los ejemplos: un programa, una dirección o uno del catálogo.',
 };

@@ -10,7 +10,7 @@ export const servers: SomeTexts['servers'] = {
   made: 'Nuevo',
   unset: 'Sin definir, se toman como vacías: {{names}}',
   emptyTitle: 'Aún no hay servidores',
-  emptyText: 'Introduce uno a mano, pega lo que usa otro cliente, arrastra un bundle o elige uno del registro.',
+  emptyText: 'Elige uno del catálogo, pega lo que usa otro cliente, arrastra un bundle o introduce uno a mano.',
   emptyUser: 'Aún no tienes ningún servidor asignado. Pídeselo a un administrador, o añade un servidor remoto propio.',
   state: {
     connected: 'Conectado',
@@ -149,6 +149,10 @@ export const servers: SomeTexts['servers'] = {
       'Esta configuración se ha cambiado entretanto en otro lugar. Al guardar se escribe solo lo que has cambiado, y lo demás se queda como está ahora.',
     added: 'El servidor «{{name}}» se ha añadido y se está conectando.',
     unchanged: 'Aún no se ha cambiado nada.',
+    asks: 'Qué necesita',
+    whereFrom: 'Dónde conseguirlo',
+    how: 'Cómo se accede a él',
+    useName: 'Usar «{{name}}»',
   },
   ways: {
     form: 'Formulario',
@@ -190,4 +194,6 @@ export const servers: SomeTexts['servers'] = {
     done: '«{{name}}» se ha añadido.',
     waiting: '«{{name}}» se ha añadido, y seguirá desactivado hasta que tenga sus valores.',
   },
+  ownMissing:
+    'Aquí cada usuario tiene sus propias credenciales, y las tuyas faltan: hasta que las definas, tus llamadas se rechazan.',
 };

@@ -35,6 +35,8 @@ export const nav: SomeTexts['nav'] = {
   apps: 'Aplicaciones conectadas',
   credentials: 'Tus credenciales',
   settings: 'Ajustes',
+  catalog: 'Catálogo',
+  costs: 'Coste en tokens',
 };
 
 export const common: SomeTexts['common'] = {

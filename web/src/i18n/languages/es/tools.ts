@@ -5,7 +5,6 @@ export const play: SomeTexts['play'] = {
   server: 'Servidor',
   chooseServer: 'Elegir un servidor',
   tools: 'Herramientas',
-  search: 'Buscar herramientas',
   searchAll: 'Buscar en todas las herramientas',
   noServer: 'Elige un servidor',
   noServerText: 'Aquí aparecen sus herramientas, cada una con un formulario según su esquema.',
@@ -64,6 +63,42 @@ export const play: SomeTexts['play'] = {
   variant: 'Tipo de {{name}}',
   jsonValue: 'JSON',
   noJson: 'no es JSON válido',
+  givenUp: 'Abandonada. El hub termina la llamada en el servidor en menos de diez minutos.',
+  messages: 'Mensajes',
+  messagesLead: '{{number}}, tal como los envía y recibe un cliente MCP.',
+  sent: 'Enviado:',
+  received: 'Recibido:',
+  answer: 'respuesta',
+  errorAnswer: 'error',
+  longMessage: 'Este mensaje ocupa {{size}}, demasiado para mostrarlo aquí.',
+  ask: {
+    title: '{{server}} pregunta',
+    lead: 'El servidor quiere saberlo antes de continuar; no es el hub quien pregunta. No des ninguna contraseña.',
+    giveUp: 'Abandonar la llamada',
+    send: 'Enviar',
+    decline: 'Rechazar',
+    opened: 'Ya la he visitado',
+    asModel: 'Responder en lugar de un modelo',
+    unknown: 'Pregunta «{{method}}», y eso no se puede responder aquí.',
+  },
+  kept: 'Ejemplos y argumentos anteriores',
+  keptLead: 'Solo en este navegador. Los anteriores se borran al cerrar la sesión.',
+  clearTried: 'Olvidar los anteriores',
+  notOk: 'Fallida',
+  saveExample: 'Guardar como ejemplo',
+  exampleName: 'Nombre del ejemplo',
+  exampleSaved: 'Guardado en este navegador.',
+  notSaved: 'No se ha guardado: es demasiado largo, o parece un secreto.',
+  removeExample: 'Quitar el ejemplo {{name}}',
+  notKept: 'Nada de lo que introduces aquí se guarda en este navegador: puede ser un secreto.',
+  replay: {
+    filled: 'Tomado de la llamada del {{time}}. Aún no se ha ejecutado nada.',
+    masked: 'Tomado de la llamada del {{time}}. Los secretos que contiene (••••) hay que introducirlos de nuevo.',
+    notKept:
+      'Los argumentos de esa llamada no se guardaron: su almacenamiento está desactivado. Solo se ha elegido la herramienta.',
+    cut: 'Los argumentos de esa llamada eran demasiado largos para guardarlos enteros. Solo se ha elegido la herramienta.',
+    gone: 'Esa llamada ya no está en la actividad. Solo se ha elegido la herramienta.',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {
@@ -146,4 +181,12 @@ export const smart: SomeTexts['smart'] = {
     switched_off: 'desactivada',
   },
   example: 'crear una nota',
+};
+
+export const json: SomeTexts['json'] = {
+  as: 'Cómo se muestra {{name}}',
+  tree: 'Árbol',
+  table: 'Tabla',
+  text: 'Texto',
+  more: '{{number}} más',
 };

@@ -53,6 +53,8 @@ export const overview: SomeTexts['overview'] = {
   openMcp_many: 'Utiliser {{number}} d’outils de {{servers}} par MCP',
   openMcp_other: 'Utiliser {{number}} outils de {{servers}} par MCP',
   change: 'Changer dans les paramètres',
+  chooseTime: '{{chart}} : choisir une période',
+  chooseHint: 'Cliquer ou faire glisser pour voir les appels d’une période',
 };
 
 export const first: SomeTexts['first'] = {
@@ -68,5 +70,5 @@ export const first: SomeTexts['first'] = {
   call: 'Son premier appel',
   callText: 'Demandez à votre client quelque chose qui nécessite un outil. L’appel apparaît ici.',
   server: 'Votre premier serveur',
-  serverText: 'En plus des exemples : un programme, une adresse, ou un serveur du registre.',
+  serverText: 'En plus des exemples : un programme, une adresse, ou un serveur du catalogue.',
 };

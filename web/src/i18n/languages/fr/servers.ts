@@ -11,7 +11,7 @@ export const servers: SomeTexts['servers'] = {
   unset: 'Non définies, considérées comme vides : {{names}}',
   emptyTitle: 'Aucun serveur',
   emptyText:
-    'Saisissez-en un à la main, collez la configuration d’un autre client, déposez un bundle, ou choisissez-en un dans le registre.',
+    'Choisissez-en un dans le catalogue, collez la configuration d’un autre client, déposez un bundle, ou saisissez-en un à la main.',
   emptyUser:
     'Aucun serveur ne vous a encore été attribué. Adressez-vous à un administrateur, ou ajoutez votre propre serveur distant.',
   state: {
@@ -154,6 +154,10 @@ export const servers: SomeTexts['servers'] = {
       'Cette configuration a été modifiée ailleurs entre-temps. L’enregistrement n’écrit que vos changements et laisse le reste tel qu’il est maintenant.',
     added: 'Le serveur « {{name}} » a été ajouté et se connecte.',
     unchanged: 'Rien n’a encore été modifié.',
+    asks: 'Ce qu’il lui faut',
+    whereFrom: 'Où l’obtenir',
+    how: 'Comment y accéder',
+    useName: 'Utiliser « {{name}} »',
   },
   ways: {
     form: 'Formulaire',
@@ -194,4 +198,6 @@ export const servers: SomeTexts['servers'] = {
     done: '« {{name}} » est ajouté.',
     waiting: '« {{name}} » est ajouté, et désactivé tant que ses valeurs manquent.',
   },
+  ownMissing:
+    'Ici, chaque utilisateur a ses propres identifiants, et les vôtres ne sont pas définis : d’ici là, vos appels sont refusés.',
 };

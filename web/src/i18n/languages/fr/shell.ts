@@ -35,6 +35,8 @@ export const nav: SomeTexts['nav'] = {
   apps: 'Applications connectées',
   credentials: 'Vos identifiants',
   settings: 'Paramètres',
+  catalog: 'Catalogue',
+  costs: 'Coût en tokens',
 };
 
 export const common: SomeTexts['common'] = {

@@ -5,7 +5,6 @@ export const play: SomeTexts['play'] = {
   server: 'Serveur',
   chooseServer: 'Choisir un serveur',
   tools: 'Outils',
-  search: 'Rechercher un outil',
   searchAll: 'Rechercher dans tous les outils',
   noServer: 'Choisissez un serveur',
   noServerText: 'Ses outils apparaissent ici, chacun avec un formulaire tiré de son schéma.',
@@ -64,6 +63,42 @@ export const play: SomeTexts['play'] = {
   variant: 'Type de {{name}}',
   jsonValue: 'JSON',
   noJson: 'n’est pas du JSON valide',
+  givenUp: 'Abandonné. Le hub met fin à l’appel chez le serveur dans les dix minutes.',
+  messages: 'Messages',
+  messagesLead: '{{number}}, tels qu’un client MCP les envoie et les reçoit.',
+  sent: 'Envoyé :',
+  received: 'Reçu :',
+  answer: 'réponse',
+  errorAnswer: 'erreur',
+  longMessage: 'Ce message fait {{size}}, trop pour être affiché ici.',
+  ask: {
+    title: '{{server}} pose une question',
+    lead: 'Le serveur veut le savoir avant de continuer ; la question ne vient pas du hub. N’indiquez aucun mot de passe.',
+    giveUp: 'Abandonner l’appel',
+    send: 'Envoyer',
+    decline: 'Refuser',
+    opened: 'J’y suis allé',
+    asModel: 'Répondre à la place d’un modèle',
+    unknown: 'Il demande « {{method}} », ce à quoi on ne peut pas répondre ici.',
+  },
+  kept: 'Exemples et arguments précédents',
+  keptLead: 'Dans ce navigateur seulement. Les précédents disparaissent à la déconnexion.',
+  clearTried: 'Oublier les précédents',
+  notOk: 'Échec',
+  saveExample: 'Enregistrer comme exemple',
+  exampleName: 'Nom de l’exemple',
+  exampleSaved: 'Enregistré dans ce navigateur.',
+  notSaved: 'Non enregistré : c’est trop long, ou cela ressemble à un secret.',
+  removeExample: 'Retirer l’exemple {{name}}',
+  notKept: 'Rien de ce que vous saisissez ici n’est conservé dans ce navigateur : il peut s’agir d’un secret.',
+  replay: {
+    filled: 'Repris de l’appel du {{time}}. Rien n’a encore été exécuté.',
+    masked: 'Repris de l’appel du {{time}}. Les secrets qu’il contient (••••) doivent être saisis à nouveau.',
+    notKept:
+      'Les arguments de cet appel ne sont pas conservés : leur enregistrement est désactivé. Seul l’outil est choisi.',
+    cut: 'Les arguments de cet appel étaient trop longs pour être conservés en entier. Seul l’outil est choisi.',
+    gone: 'Cet appel n’est plus dans l’activité. Seul l’outil est choisi.',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {
@@ -146,4 +181,12 @@ export const smart: SomeTexts['smart'] = {
     switched_off: 'désactivé',
   },
   example: 'créer une note',
+};
+
+export const json: SomeTexts['json'] = {
+  as: 'Affichage de {{name}}',
+  tree: 'Arbre',
+  table: 'Tableau',
+  text: 'Texte',
+  more: '{{number}} de plus',
 };

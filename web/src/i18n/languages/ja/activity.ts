@@ -68,6 +68,33 @@ export const activity: SomeTexts['activity'] = {
   again: 'プレイグラウンドで試す',
   page_other: '{{page}}/{{pages}} ページ、{{number}} 回の呼び出し',
   search: '検索: {{query}}',
+  patterns: '傾向',
+  stack: '色分け',
+  by: {
+    outcome: '結果別',
+    server: 'サーバー別',
+    tool: 'ツール別',
+    keyName: 'アクセスキー別',
+    client: 'クライアント別',
+  },
+  noValue: 'なし',
+  othersOf_other: '他 {{number}} 件',
+  mostFailures: '失敗の多いツール',
+  mostFailuresLead: 'ツール別の失敗した呼び出し。',
+  slowest: '遅いツール',
+  slowestLead: 'ツール別。呼び出しの 95% はこの時間以内に終わっています。',
+  failedOf: '{{all}} 回中 {{failed}} 回',
+  noneFailed: 'この期間に失敗した呼び出しはありません。',
+  hours: '時間帯別の利用状況',
+  hoursLead: '日と時間帯別の呼び出し。時間帯をクリックすると呼び出しを表示します。',
+  hoursOf: {
+    calls: 'すべての呼び出し',
+    failed: '失敗した呼び出し',
+  },
+  day: '日',
+  hour: '{{day}}、{{hour}}: {{calls}}、{{failed}}',
+  chosenTime: '選択した期間',
+  allTimes: '期間の指定を解除',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -43,6 +43,8 @@ export const overview: SomeTexts['overview'] = {
   openApi_other: '{{servers}} の {{number}} 個のツールを通常の HTTP で呼び出す',
   openMcp_other: '{{servers}} の {{number}} 個のツールを MCP で使用する',
   change: '設定で変更',
+  chooseTime: '{{chart}}: 期間を選択',
+  chooseHint: 'クリックまたはドラッグすると、その期間の呼び出しを表示します',
 };
 
 export const first: SomeTexts['first'] = {
@@ -58,5 +60,5 @@ export const first: SomeTexts['first'] = {
   call: '最初の呼び出し',
   callText: 'ツールが必要な質問をクライアントにしてみてください。呼び出しがここに表示されます。',
   server: '最初のサーバーを追加',
-  serverText: 'サンプル以外に、プログラム、アドレス、またはレジストリのサーバーを追加します。',
+  serverText: 'サンプル以外に、プログラム、アドレス、またはカタログのサーバーを追加します。',
 };

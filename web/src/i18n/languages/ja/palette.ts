@@ -16,7 +16,6 @@ export const palette: SomeTexts['palette'] = {
   },
   reconnect: '{{name}} を再接続',
   paste: '設定を貼り付けてサーバーを追加',
-  registry: 'レジストリからサーバーを追加',
   theme: 'テーマを切り替え: {{theme}}',
   keys: 'キーボードショートカット',
   keysText: '入力中、またはダイアログが開いている間は働きません。',

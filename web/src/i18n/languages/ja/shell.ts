@@ -35,6 +35,8 @@ export const nav: SomeTexts['nav'] = {
   apps: '接続済みアプリ',
   credentials: '自分の認証情報',
   settings: '設定',
+  catalog: 'カタログ',
+  costs: 'トークンコスト',
 };
 
 export const common: SomeTexts['common'] = {

@@ -5,7 +5,6 @@ export const play: SomeTexts['play'] = {
   server: 'サーバー',
   chooseServer: 'サーバーを選択',
   tools: 'ツール',
-  search: 'ツールを検索',
   searchAll: 'すべてのツールを検索',
   noServer: 'サーバーを選択してください',
   noServerText: 'そのサーバーのツールと、スキーマに基づくフォームがここに表示されます。',
@@ -62,6 +61,41 @@ export const play: SomeTexts['play'] = {
   variant: '{{name}} の種類',
   jsonValue: 'JSON',
   noJson: '有効な JSON ではありません',
+  givenUp: '中止しました。サーバー側の呼び出しは、10 分以内にハブが終了させます。',
+  messages: 'メッセージ',
+  messagesLead: '{{number}} 件。MCP クライアントが送受信する形式で表示しています。',
+  sent: '送信:',
+  received: '受信:',
+  answer: '応答',
+  errorAnswer: 'エラー',
+  longMessage: 'このメッセージは {{size}} あり、大きすぎて表示できません。',
+  ask: {
+    title: '{{server}} からの質問',
+    lead: '続行する前に、サーバーが確認を求めています。ハブからの質問ではありません。パスワードは入力しないでください。',
+    giveUp: '呼び出しを中止',
+    send: '送信',
+    decline: '拒否',
+    opened: '確認しました',
+    asModel: 'モデルの代わりに回答',
+    unknown: '「{{method}}」を求められましたが、ここでは回答できません。',
+  },
+  kept: 'サンプルと以前の引数',
+  keptLead: 'このブラウザーにのみ保存されます。以前の引数はログアウト時に消去されます。',
+  clearTried: '以前の引数を消去',
+  notOk: '失敗',
+  saveExample: 'サンプルとして保存',
+  exampleName: 'サンプルの名前',
+  exampleSaved: 'このブラウザーに保存しました。',
+  notSaved: '保存しませんでした。長すぎるか、シークレットの可能性があります。',
+  removeExample: 'サンプル {{name}} を削除',
+  notKept: 'ここに入力した内容はシークレットの可能性があるため、このブラウザーには保存されません。',
+  replay: {
+    filled: '{{time}} の呼び出しから入力しました。まだ何も実行されていません。',
+    masked: '{{time}} の呼び出しから入力しました。シークレット (••••) は再入力が必要です。',
+    notKept: '記録が無効なため、この呼び出しの引数は保存されていません。ツールだけが選択されています。',
+    cut: 'この呼び出しの引数は長すぎて、全体が保存されていません。ツールだけが選択されています。',
+    gone: 'この呼び出しはアクティビティにもうありません。ツールだけが選択されています。',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {
@@ -144,4 +178,12 @@ export const smart: SomeTexts['smart'] = {
     switched_off: '無効',
   },
   example: 'メモを作成する',
+};
+
+export const json: SomeTexts['json'] = {
+  as: '{{name}} の表示形式',
+  tree: 'ツリー',
+  table: '表',
+  text: 'テキスト',
+  more: '他 {{number}} 件',
 };
