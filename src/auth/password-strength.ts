@@ -4,6 +4,7 @@ import { coreLimits } from '../core/limits.ts';
 import type { PasswordPolicy } from '../core/settings/types.ts';
 import { shipped } from '../core/shipped.ts';
 import { authLimits } from './limits.ts';
+import { problemText } from '../core/problems.ts';
 
 /** Why a password is weak: what programs that guess passwords try first. */
 export type Weakness = 'short' | 'common' | 'name' | 'product' | 'repeated' | 'sequence';
@@ -51,18 +52,10 @@ export function weaknessOf(password: string, username: string, { minLength }: Pa
   return Array.from(password).length < Math.max(minLength, authLimits.passwordShortChars) ? 'short' : undefined;
 }
 
-const reasons: Readonly<Record<Exclude<Weakness, 'short'>, string>> = {
-  common: 'is among the most common passwords, or nearly one of them',
-  name: 'is the user name, or nearly',
-  product: 'is the name of this program, or nearly',
-  repeated: 'repeats the same few characters',
-  sequence: 'is a row of the alphabet, of digits or of the keyboard',
-};
-
 function refusalOf(password: string, weakness: Weakness | undefined, policy: PasswordPolicy): string | undefined {
-  if (Array.from(password).length < policy.minLength) return `must have at least ${policy.minLength} characters`;
+  if (Array.from(password).length < policy.minLength) return problemText('at_least', { least: `${policy.minLength}` });
   if (!policy.refuseCommon || weakness === undefined || weakness === 'short') return undefined;
-  return `${reasons[weakness]}. Choose another one`;
+  return problemText(`password_${weakness}`);
 }
 
 /** Of a password against which nothing is known: how many there are of its length and kind. */

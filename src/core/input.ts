@@ -3,6 +3,7 @@ import { parseCidr } from './address.ts';
 import { HubError, type Problem } from './errors.ts';
 import { jsonPath } from './json/path.ts';
 import { coreLimits } from './limits.ts';
+import { problemTable } from './problems.ts';
 
 /**
  * Reads the body of a request by its schema. `attempt` begins the message (`Cannot create the group`). Throws HubError
@@ -26,7 +27,7 @@ export function invalid(attempt: string, problems: readonly Problem[]): HubError
 }
 
 function reworded(message: string): string {
-  if (message.endsWith('received undefined')) return 'is required';
+  if (message.endsWith('received undefined')) return problemTable.required;
   return message
     .replace(/^Invalid input: /, '')
     .replace(
@@ -49,7 +50,7 @@ export function readTime(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-export const timeProblem = 'must be a time in ISO 8601 with its offset, such as 2030-01-31T12:00:00Z';
+export const timeProblem = problemTable.time_form;
 
 /** A time; given on as ISO 8601 in UTC. */
 export const timeInput = z.string({ error: timeProblem }).transform((text, context) => {
@@ -59,7 +60,7 @@ export const timeInput = z.string({ error: timeProblem }).transform((text, conte
   return z.NEVER;
 });
 
-export const addressProblem = 'must be an IP address or a range, such as 192.0.2.7, 10.0.0.0/8 or fd00::/8';
+export const addressProblem = problemTable.address_range;
 
 /** IP addresses and ranges of them (CIDR). */
 export const addressesInput = z
@@ -83,7 +84,7 @@ export const visibilityInput = z.enum(['private', 'group', 'public'], {
 
 /** A list of names of servers, groups or users. */
 export const namesInput = z
-  .array(z.string().trim().min(1, 'must not be empty'))
+  .array(z.string().trim().min(1, problemTable.empty))
   .max(coreLimits.listedNames)
   .transform((names) => [...new Set(names)]);
 

@@ -145,6 +145,19 @@ describe('what is pasted on the page', () => {
   });
 });
 
+test('in another language servers are described in it, and so is what is wrong with a value', async () => {
+  const page = await visit(hub, '/catalog', { expected: /400/ });
+  await page.evaluate(() => localStorage.setItem('toolhub.language', 'zh'));
+  await page.reload();
+  await page.getByText('在指定目录下读取、写入、移动和搜索文件。').waitFor();
+  await page.getByRole('button', { name: '手动添加' }).click();
+  await page.getByLabel('名称', { exact: true }).fill('a b');
+  await page.getByLabel('命令', { exact: true }).fill('node');
+  await page.getByRole('button', { name: '添加', exact: true }).click();
+  await page.getByText('只能包含英文字母、数字、“.”、“_”和“-”。', { exact: true }).waitFor();
+  await page.getByRole('alert').getByText('有一个值无法接受').waitFor();
+});
+
 test('readers of screens find nothing wrong in it', async () => {
   const page = await visit(hub, '/account');
   const shown = {

@@ -63,6 +63,10 @@ test.each(routes)('GET %s is for nobody without a credential', async (path) => {
   expect((await api(hub, 'GET', path, { token: 'not one of ours' })).status).toBe(401);
 });
 
+interface Refusal {
+  readonly errors?: readonly { readonly path: string; readonly message: string; readonly said?: unknown }[];
+}
+
 test('a refusal goes by name too, for whom reads another language than English, and its values are short', async () => {
   const ask = async (language: string | undefined, name = 'gone') => {
     const headers = { 'accept-language': language };
@@ -76,6 +80,18 @@ test('a refusal goes by name too, for whom reads another language than English, 
   });
   const { said } = (await ask('zh', 'x'.repeat(2_000))) as { said?: { values: { name: string } } };
   expect(said?.values.name).toBe('x'.repeat(300));
+});
+
+test('what is wrong with a value goes by name too, for whom reads another language than English', async () => {
+  const ask = async (language: string) => {
+    const headers = { 'accept-language': language };
+    const body = { name: 'a b', config: { url: 'ftp://x.example' } };
+    return (await api(hub, 'POST', '/servers', { token: tokens['admin'], headers, body })).body as Refusal;
+  };
+  const { errors: plain = [] } = await ask('en');
+  expect(plain.map(({ path, said }) => [path, said])).toEqual([['name', undefined]]);
+  const { errors: named = [] } = await ask('zh');
+  expect(named).toEqual(plain.map((problem) => ({ ...problem, said: { code: 'server_name_letters', values: {} } })));
 });
 
 describe('GET /servers?items=count', () => {

@@ -2,7 +2,12 @@ import { anyObject, count, flag, listOf, object, saying, type Shape, text } from
 
 // What stands in answers of all kinds.
 
-export const problem = object({ path: text, message: text });
+const named = object({ code: text, values: { type: 'object', additionalProperties: text } });
+
+export const problem = object(
+  { path: text, message: text },
+  { said: saying('`message` by name, as in the answer as a whole.', named) },
+);
 
 export const failure = object(
   { success: { const: false }, message: text },
@@ -15,7 +20,7 @@ export const failure = object(
     ),
     said: saying(
       '`message` by name, for pages in other languages: where `Accept-Language` begins with another than English, and the message has a name.',
-      object({ code: text, values: { type: 'object', additionalProperties: text } }),
+      named,
     ),
     challenge: saying('With `second_factor_required`: to be sent in place of the password, with `code`.', text),
     methods: listOf(text),
@@ -23,7 +28,7 @@ export const failure = object(
   },
 );
 
-export const bareFailure = object({ error: text, message: text }, { errors: listOf(problem), said: anyObject });
+export const bareFailure = object({ error: text, message: text }, { errors: listOf(problem), said: named });
 
 export const pagination = object({
   page: count,

@@ -3,6 +3,7 @@ import type { Problem } from '../errors.ts';
 import { childPath } from '../json/path.ts';
 import { childAt, pointerKey } from '../json/pointer.ts';
 import { coreLimits } from '../limits.ts';
+import { problemTable } from '../problems.ts';
 
 /**
  * The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong.
@@ -71,7 +72,7 @@ function alternatives({ error }: OutputUnit, inner: readonly OutputUnit[]): stri
 function toProblem({ keyword, error, instanceLocation }: OutputUnit, value: unknown): Problem {
   const path = pathOf(instanceLocation, value);
   const missing = /^Instance does not have required property "(.*)"\.$/s.exec(error)?.[1];
-  if (missing !== undefined) return { path: childPath(path, missing), message: 'is required' };
+  if (missing !== undefined) return { path: childPath(path, missing), message: problemTable.required };
   return { path, message: reworded(keyword, error) };
 }
 

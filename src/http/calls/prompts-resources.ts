@@ -7,19 +7,20 @@ import type { ApiEnv } from '../frame/caller.ts';
 import { okText } from '../frame/reply.ts';
 import type { Calls } from './calls.ts';
 import { sessionIdOf } from './tools.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** The body of `POST /mcp/:serverName/prompts/:promptName`. */
 export const promptInput = z.object({
   /** MCPHub takes the name from here and not from the path. */
-  name: z.string().min(1, 'must not be empty').nullish(),
+  name: z.string().min(1, problemTable.empty).nullish(),
   arguments: z.record(z.string(), z.string(), { error: 'must be an object of texts' }).nullish(),
 });
 
 /** The body of `POST /resources/read`. */
 export const resourceInput = z.object({
-  uri: z.string().min(1, 'must not be empty'),
+  uri: z.string().min(1, problemTable.empty),
   /** The server that has it, where several have one of that name; otherwise the first that has. */
-  server: z.string().min(1, 'must not be empty').nullish(),
+  server: z.string().min(1, problemTable.empty).nullish(),
 });
 
 /**

@@ -11,6 +11,7 @@ import { smartLimits } from '../../smart/limits.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface SmartSearchOptions {
   readonly views: Views;
@@ -19,10 +20,10 @@ export interface SmartSearchOptions {
 
 /** The body of `POST /smart-routing/search`. */
 export const searchInput = z.object({
-  query: z.string().trim().min(1, 'must not be empty').max(smartLimits.searchChars),
+  query: z.string().trim().min(1, problemTable.empty).max(smartLimits.searchChars),
   context: z.string().max(smartLimits.searchChars).nullish(),
   /** A group by name or id; all servers without it. */
-  group: z.string().min(1, 'must not be empty').max(logLimits.filterChars).nullish(),
+  group: z.string().min(1, problemTable.empty).max(logLimits.filterChars).nullish(),
   limit: z.int().min(1).max(coreLimits.searchResultsMost).nullish(),
   explain: z.boolean().nullish(),
 });

@@ -13,12 +13,13 @@ import { answerErrors, okText } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
 import { type AsClient, type Calls, completeResult } from './calls.ts';
 import { type Listening, withProgress } from './progress-stream.ts';
+import { problemTable } from '../../core/problems.ts';
 
 const anObject = z.record(z.string(), z.unknown(), { error: 'must be an object' });
 
 /** The body of `POST /tools/call/:server`. */
 export const callInput = z.object({
-  toolName: z.string().min(1, 'must not be empty'),
+  toolName: z.string().min(1, problemTable.empty),
   arguments: anObject.nullish(),
   /** The caller speaks as an MCP client of 2026-07-28 does, and wants to hear the messages. */
   client: z

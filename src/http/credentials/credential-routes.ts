@@ -12,6 +12,7 @@ import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface CredentialRoutes {
   readonly credentials: Pick<UserCredentials, 'state' | 'values' | 'set' | 'remove'>;
@@ -129,7 +130,7 @@ function checked(
     const kept = isGrouped && Object.hasOwn(before, key) ? before[key] : undefined;
     const value = found?.value ?? kept;
     const path = found?.path ?? `values[${JSON.stringify(key)}]`;
-    const message = value === undefined ? 'is missing: every slot needs a value' : slotValueProblem(slot, value);
+    const message = value === undefined ? problemTable.slot_missing : slotValueProblem(slot, value);
     if (message !== undefined) problems.push({ path, message });
     else if (value !== undefined) values[key] = slot.target === 'headers' ? value.trim() : value;
   }

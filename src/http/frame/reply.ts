@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { HubError } from '../../core/errors.ts';
+import { HubError, type Problem } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { type NamedProblem, problemNamed } from '../../core/problems.ts';
 import { upstreamLimits } from '../../upstream/limits.ts';
 
 /** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
@@ -58,6 +59,12 @@ function readsOtherThanEnglish(c: Context): boolean {
   return /^\s*(?!en\b)[a-z]{2}/i.test(c.req.header('accept-language') ?? '');
 }
 
+/** The problem with its name, where it has one: the page says it in its own language. */
+function withName(problem: Problem): Problem & { said?: NamedProblem } {
+  const said = problemNamed(problem.message);
+  return said ? { ...problem, said } : problem;
+}
+
 /** Failures that a client does something about, and so has to tell from others of that status. */
 const forPrograms = new Set<HubError['code']>([
   'reauthenticate',
@@ -69,14 +76,16 @@ const forPrograms = new Set<HubError['code']>([
 function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
   tellRetryAfter(c, error);
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-  const errors = error.problems.length > 0 ? { errors: error.problems } : {};
+  const inOtherWords = readsOtherThanEnglish(c);
+  const errors =
+    error.problems.length > 0 ? { errors: inOtherWords ? error.problems.map(withName) : error.problems } : {};
   // For programs: a person who has to sign in finds the address in the message too.
   const signIn =
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
   const again = forPrograms.has(error.code) ? { error: error.code } : {};
   const refused = error.data ? { error: error.code, reason: error.code, ...error.data } : {};
-  const said = error.said && readsOtherThanEnglish(c) ? { said: error.said } : {};
+  const said = error.said && inOtherWords ? { said: error.said } : {};
   const { challenge, methods, passkey } = error.secondFactor ?? {};
   const factor =
     error.secondFactor === undefined ? {} : { challenge, methods, ...(passkey !== undefined && { passkey }) };

@@ -10,6 +10,7 @@ import { groupOf, visibleGroups } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
 import { changedGroup, changeGroups, type GroupRoutes, shownGroup } from './group-answer.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /**
  * `/groups` (SPEC, Groups; CONTRACT §4). `:id` is an id or a name everywhere; what the caller may not see is not there.
@@ -81,6 +82,6 @@ export function groupRoutes(options: GroupRoutes): Hono<ApiEnv> {
 export const groupsInput = z.object({
   groups: z
     .array(z.unknown(), { error: 'must be an array of groups' })
-    .min(1, 'must not be empty')
+    .min(1, problemTable.empty)
     .max(httpLimits.batchItems),
 });

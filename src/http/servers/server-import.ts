@@ -20,6 +20,7 @@ import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller
 import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
 import { adviceAtRequestPaths, placeOf, atRequestPaths } from '../frame/request-paths.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface ImportRoutes {
   /** Whether a variable is set for the settings of admins. */
@@ -160,7 +161,7 @@ function tooDeep(): HubError {
 }
 
 function nothingFound({ problems }: ClientConfig) {
-  const none = [{ path: 'text', message: 'has no server in it' }];
+  const none = [{ path: 'text', message: problemTable.pasted_nothing }];
   const named = problems.map(({ path, message }) => ({ path: path === '' ? 'text' : path, message }));
   return invalid('Cannot import the servers', named.length > 0 ? named : none);
 }

@@ -23,6 +23,7 @@ import {
   serverSummary,
   type ServerSources,
 } from './server-answer.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface ServerRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
@@ -144,6 +145,6 @@ const listInput = z
 export const serversInput = z.object({
   servers: z
     .array(z.unknown(), { error: 'must be an array of {name, config}' })
-    .min(1, 'must not be empty')
+    .min(1, problemTable.empty)
     .max(httpLimits.batchItems),
 });

@@ -15,6 +15,7 @@ import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, type Caller, mustBeFresh, staleLogin } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** What a challenge for a new passkey is for. Nothing is kept of it. */
 export interface NewPasskey {
@@ -75,8 +76,7 @@ export function secondFactorRoutes(options: SecondFactorOptions): Hono<ApiEnv> {
     const user = await changing(c, factors, attempt);
     const { code } = parseInput(factorCodeInput, await jsonBody(c.req.raw), attempt);
     const confirmed = await factors.confirmTotp(user, code);
-    if (!confirmed)
-      throw invalid(attempt, [{ path: 'code', message: 'is wrong. The clock of your device may be: compare it' }]);
+    if (!confirmed) throw invalid(attempt, [{ path: 'code', message: problemTable.code_wrong }]);
     log.info('second factor set up', { user: user.username, kind: 'totp', address: c.var.caller.address });
     const { recoveryCodes } = confirmed;
     return recoveryCodes ? goOnAlone(c, user, { recoveryCodes }, options) : ok(c, {});

@@ -29,6 +29,7 @@ import {
   unknownServer,
   unknownTools,
 } from './group-servers.ts';
+import { problemText } from '../../core/problems.ts';
 
 /**
  * Edits of the groups in the settings document (SPEC, Groups; CONTRACT §4), to be run inside one change of the
@@ -253,7 +254,9 @@ function checkName(groups: readonly Entry[], name: string, attempt: string, self
 function checkUsers(draft: Draft, usernames: readonly string[], attempt: string): string[] {
   const known = new Set(listOf(draft, 'users').map((user) => user['username']));
   const problems = usernames.flatMap((username, i) =>
-    known.has(username) ? [] : [{ path: `sharedWithUsers[${i}]`, message: `names an unknown user "${username}"` }],
+    known.has(username)
+      ? []
+      : [{ path: `sharedWithUsers[${i}]`, message: problemText('unknown_user', { name: username }) }],
   );
   if (problems.length > 0) throw invalid(attempt, problems);
   return [...usernames];
@@ -263,7 +266,7 @@ function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): str
   if (owner === by.username) return owner;
   if (!by.isAdmin) throw new HubError('forbidden', `${attempt}: only admins give things to somebody else.`);
   if (!listOf(draft, 'users').some((user) => user['username'] === owner)) {
-    throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
+    throw invalid(attempt, [{ path: 'owner', message: problemText('unknown_user', { name: owner }) }]);
   }
   return owner;
 }

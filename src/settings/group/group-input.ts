@@ -9,6 +9,7 @@ import {
   visibilityInput,
 } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 /**
  * The bodies of the group endpoints (SPEC, Groups; CONTRACT §4). `null` stands for "not given", as in hand-written
@@ -20,14 +21,11 @@ export const groupNameInput = z
   .string()
   .trim()
   .normalize('NFC')
-  .min(1, 'must not be empty')
-  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
-  .regex(
-    /^[\p{L}\p{M}\p{N}._-]+(?: +[\p{L}\p{M}\p{N}._-]+)*$/u,
-    'may consist of letters, digits, ".", "_", "-" and inner spaces',
-  )
-  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
-  .refine((name) => !isForbiddenName(name), 'is a reserved word');
+  .min(1, problemTable.empty)
+  .max(coreLimits.nameChars, problemText('at_most', { most: `${coreLimits.nameChars}` }))
+  .regex(/^[\p{L}\p{M}\p{N}._-]+(?: +[\p{L}\p{M}\p{N}._-]+)*$/u, problemTable.group_name_letters)
+  .refine((name) => !/^\.+$/.test(name), problemTable.dots_only)
+  .refine((name) => !isForbiddenName(name), problemTable.reserved_word);
 
 /** An element of `servers`: a name, or a name with what of the server the group shows. */
 export const groupServerInput = z.union(
@@ -93,7 +91,7 @@ export const groupUpdateInput = z
 export const serverToAddInput = z
   .object({ serverName: z.string().optional(), serverId: z.string().optional(), tools: selectionInput.nullish() })
   .transform(({ serverName, serverId, tools }) => ({ server: (serverName ?? serverId ?? '').trim(), tools }))
-  .refine(({ server }) => server !== '', { path: ['serverName'], message: 'is required' });
+  .refine(({ server }) => server !== '', { path: ['serverName'], message: problemTable.required });
 
 export const groupBatchInput = z.object({ servers: groupServersInput });
 

@@ -15,6 +15,7 @@ import {
   textsOf,
 } from '../document/document.ts';
 import type { GroupServerInput } from './group-input.ts';
+import { problemText } from '../../core/problems.ts';
 
 /** The list of servers of one group: which of them, and what of each. */
 
@@ -189,7 +190,7 @@ function samePrefixes(list: readonly Entry[]): Problem[] {
       seen.add(prefix);
       return [];
     }
-    return [{ path: 'servers', message: `has two servers under the name "${prefix}"; give one another alias` }];
+    return [{ path: 'servers', message: problemText('alias_twice', { name: prefix }) }];
   });
 }
 

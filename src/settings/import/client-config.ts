@@ -11,6 +11,7 @@ import { findServers, type Layout } from './layouts.ts';
 import { parseLoose } from './loose-json.ts';
 import { readEntry } from './read-entry.ts';
 import { createSink, type Sink } from './sink.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 /** What a pasted text was taken for. */
 export type ImportFormat = Layout['format'] | 'command' | 'url' | 'link' | 'unknown';
@@ -81,12 +82,11 @@ function recognise(pasted: string, sink: Sink): Recognised {
   }
   const commands = fromCommandLines(text, sink);
   if (commands !== undefined) return { ...nothing, format: 'command', found: commands };
-  sink.problem('', text === '' ? 'is empty' : unknownText);
+  sink.problem('', text === '' ? problemTable.no_text : unknownText);
   return nothing;
 }
 
-const unknownText =
-  'is nothing we know. Paste the settings of a client (JSON or TOML, or the part with the servers), a command line that starts a server, or a URL';
+const unknownText = problemTable.pasted_unknown;
 
 /** The inside of a Markdown code block. */
 function withoutFence(text: string): string {
@@ -96,7 +96,7 @@ function withoutFence(text: string): string {
 function fromJson(text: string, sink: Sink): Recognised {
   const { value, error } = parseLoose(text);
   if (error !== undefined) {
-    sink.problem('', `is not valid JSON: ${error}`);
+    sink.problem('', problemText('pasted_json', { why: error }));
     return nothing;
   }
   return findServers(value, sink) ?? unknown(sink);

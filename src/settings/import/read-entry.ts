@@ -5,6 +5,7 @@ import { literal } from '../server/variables.ts';
 import { createTranslator, type Translator } from './client-variables.ts';
 import { splitWords } from './shell-words.ts';
 import { at, type Inputs, type Sink } from './sink.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface ReadEntry {
   readonly config: ServerEntry;
@@ -60,7 +61,7 @@ function startOf(reader: Reader): ServerEntry | undefined {
     return undefined;
   }
   if (!url.includes('${') && !isHttpUrl(url)) {
-    sink.problem(at(path, 'url'), 'must be an address that begins with http:// or https://');
+    sink.problem(at(path, 'url'), problemTable.http_address);
     return undefined;
   }
   const guessed = type ?? (raw['url'] === undefined && raw['httpUrl'] !== undefined ? 'streamable-http' : undefined);

@@ -7,6 +7,7 @@ import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import { type Draft, type Editor, type Entry, hasServer, listOf, textOf, textsOf } from '../document/document.ts';
 import { unknownServerText } from '../group/group-servers.ts';
 import type { KeyUpdate, NewKey } from './key-input.ts';
+import { problemText } from '../../core/problems.ts';
 
 /**
  * Edits of the access keys in the settings document (CONTRACT §2; reference: MCPHub §1.7), to be run inside one change
@@ -31,7 +32,7 @@ export function addKey(
   }
   const keys = listOf(draft, 'bearerKeys');
   if (owner !== undefined && !listOf(draft, 'users').some((user) => user['username'] === owner)) {
-    throw invalid(attempt, [{ path: 'owner', message: `names an unknown user "${owner}"` }]);
+    throw invalid(attempt, [{ path: 'owner', message: problemText('unknown_user', { name: owner }) }]);
   }
   if (keys.filter((key) => key['owner'] === owner).length >= coreLimits.keysPerOwner) {
     throw new HubError('invalid_input', `${attempt}: there are ${coreLimits.keysPerOwner} already. Delete one first.`);
@@ -147,7 +148,7 @@ function checkNames(
 /** A key that has expired is changed or deleted, not made; its own time may be sent back. */
 function checkExpiry(attempt: string, expiresAt: string | null | undefined, before?: string): void {
   if (!expiresAt || expiresAt === before || Date.parse(expiresAt) > Date.now()) return;
-  throw invalid(attempt, [{ path: 'expiresAt', message: `is in the past: it is ${new Date().toISOString()} now` }]);
+  throw invalid(attempt, [{ path: 'expiresAt', message: problemText('time_past', { now: new Date().toISOString() }) }]);
 }
 
 /** As answers show it. */

@@ -3,10 +3,11 @@ import { addressesInput, namesInput, notEmpty, timeInput } from '../../core/inpu
 import { coreLimits } from '../../core/limits.ts';
 import { callLimitsInput } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** The bodies of the access key endpoints (CONTRACT §2; reference: MCPHub §1.7). */
 
-const nameInput = z.string().trim().min(1, 'must not be empty').max(coreLimits.keyNameChars);
+const nameInput = z.string().trim().min(1, problemTable.empty).max(coreLimits.keyNameChars);
 
 const accessTypeInput = z.enum(['all', 'groups', 'servers', 'custom'], {
   error: 'must be "all", "groups", "servers" or "custom"',

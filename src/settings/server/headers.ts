@@ -1,9 +1,10 @@
+import { problemTable } from '../../core/problems.ts';
 /** RFC 9110 §5.6.2: a header's name is a token. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** What is wrong with a header's name, or undefined. */
 export function headerNameProblem(name: string): string | undefined {
-  return token.test(name) ? undefined : 'is no name a header can have (letters, digits and "-", no spaces, no ":")';
+  return token.test(name) ? undefined : problemTable.header_name;
 }
 
 /** Headers about one connection or one message, which say nothing of who sends them, and those that proxies add. */
@@ -18,8 +19,8 @@ export function passedNameProblem(name: string): string | undefined {
 
 /** What is wrong with a header's value (RFC 9110 §5.5), or undefined. Never repeats the value. */
 export function headerValueProblem(value: string): string | undefined {
-  if (/[\r\n]/.test(value)) return 'has a line break inside; only one line can be sent';
+  if (/[\r\n]/.test(value)) return problemTable.header_line;
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/[\0-\x08\x0b-\x1f\x7f]/.test(value)) return 'contains a control character';
-  return /[^\0-\xff]/.test(value) ? 'contains a character outside Latin-1, which headers cannot carry' : undefined;
+  if (/[\0-\x08\x0b-\x1f\x7f]/.test(value)) return problemTable.header_control;
+  return /[^\0-\xff]/.test(value) ? problemTable.header_latin : undefined;
 }

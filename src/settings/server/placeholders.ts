@@ -4,6 +4,7 @@ import type { OAuthSettings, ServerSettings, UsableTransport } from '../../core/
 import { settingsLimits } from '../limits.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './read-transport.ts';
+import { problemTable } from '../../core/problems.ts';
 
 export interface ExpandedServer {
   readonly transport: UsableTransport;
@@ -79,7 +80,7 @@ function expandTransport(
     }
     case 'stdio': {
       const command = expand(transport.command);
-      if (command === '') throw fault('"command"', 'is empty');
+      if (command === '') throw fault('"command"', problemTable.no_text);
       const cwd = transport.cwd === undefined ? undefined : expand(transport.cwd);
       const expanded = {
         ...transport,
@@ -95,7 +96,7 @@ function expandTransport(
         ...prefixed('env.', expanded.env),
       };
       for (const [member, text] of Object.entries(texts))
-        if (text.includes('\0')) throw fault(`"${member}"`, 'contains a NUL character');
+        if (text.includes('\0')) throw fault(`"${member}"`, problemTable.nul);
       return expanded;
     }
     case 'openapi': {

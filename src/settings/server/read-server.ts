@@ -15,6 +15,7 @@ import { readTemplate } from './credential-template.ts';
 import { readTransport } from './read-transport.ts';
 import { serverNameProblem } from './server-entry.ts';
 import { itemShape, serverShape } from './server-shape.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** What of the rest of the document an entry of `mcpServers` is read by. */
 export interface ServerContext {
@@ -117,7 +118,7 @@ function isEnabled({ enabled, disabled = false }: { enabled?: boolean | undefine
 /** False for a name that no server can have, which is reported. */
 export function checkName(name: string, path: Path, report: Report): boolean {
   if (name === '' || isForbiddenName(name)) {
-    report.problem(path, name === '' ? 'a server needs a name' : 'this name is reserved; give the server another');
+    report.problem(path, name === '' ? 'a server needs a name' : problemTable.taken_by_hub);
     return false;
   }
   const against = serverNameProblem(name);

@@ -7,6 +7,7 @@ import { found } from '../document/report.ts';
 import { settingsLimits } from '../limits.ts';
 import { headerNameProblem, passedNameProblem } from './headers.ts';
 import type { serverShape } from './server-shape.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 type Config = z.output<typeof serverShape>;
 
@@ -65,7 +66,7 @@ function readStdio(
   if (command === '') {
     const help = urlOf(config) === undefined ? '' : '. To use the url instead, remove "type".';
     if (!broken.has('command')) {
-      report.problem([...path, 'command'], `expected the program to start, found ${found(config.command, [])}${help}`);
+      report.problem([...path, 'command'], problemText('no_command', { found: `${found(config.command, [])}${help}` }));
     }
     return undefined;
   }
@@ -226,27 +227,23 @@ function urlOf(config: Config): ['url' | 'serverUrl' | 'httpUrl', string] | unde
  */
 export function urlFault(given: string | undefined): string | undefined {
   const url = given?.trim() ?? '';
-  const expected = 'expected an address like https://example.com/mcp';
-  if (url === '') return `${expected}, found ${found(given, [])}`;
+  if (url === '') return problemText('no_url', { found: found(given, []) });
   if (url.startsWith('${')) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
-  if (scheme === undefined) return `${expected}: it has to begin with http:// or https://`;
-  if (scheme !== 'http' && scheme !== 'https') return `${expected}, found one that begins with ${scheme}://`;
+  if (scheme === undefined) return problemTable.url_scheme;
+  if (scheme !== 'http' && scheme !== 'https') return problemText('url_other_scheme', { scheme: `${scheme}://` });
   // Readers of addresses skip what is missing: `https:///mcp` would send the headers to a host called `mcp`.
-  if (/^https?:\/\/(?:[/?#:]|$)/i.test(url)) return `${expected}, found one without a host`;
+  if (/^https?:\/\/(?:[/?#:]|$)/i.test(url)) return problemTable.url_host;
   // Whatever the variables hold must be able to stand there, so a sample does.
   const sample = url.replace(/\$\{[^}]*\}/g, '1');
-  return URL.canParse(sample)
-    ? undefined
-    : `${expected}, found one that cannot be understood (is there a space in it, or a wrong port?)`;
+  return URL.canParse(sample) ? undefined : problemTable.url_form;
 }
 
 function readEnv(config: Config, value: Record<string, unknown>, path: Path, report: Report): Record<string, string> {
   const at = [...path, 'env'];
   const env = texts(config.env, value['env'], at, report);
   for (const name of Object.keys(env)) {
-    if (name === '' || /[=\0]/.test(name))
-      report.problem([...at, name], 'a variable\'s name is not empty and has no "="');
+    if (name === '' || /[=\0]/.test(name)) report.problem([...at, name], problemTable.variable_name);
   }
   return env;
 }

@@ -20,6 +20,7 @@ import {
 import type { NewServer, ServerUpdate } from './server-input.ts';
 import { noHeadersOfPrograms } from './read-transport.ts';
 import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
+import { problemText } from '../../core/problems.ts';
 
 /**
  * Edits of the servers in the settings document (CONTRACT §4; reference: MCPHub §1.5), to be run inside one change of
@@ -308,7 +309,7 @@ function othersSignIn(config: Entry): unknown {
 
 function checkOwner(draft: Draft, by: Editor, owner: string, attempt: string): void {
   if (owner === by.username || listOf(draft, 'users').some((user) => user['username'] === owner)) return;
-  throw invalid(attempt, [{ path: 'config.owner', message: `names an unknown user "${owner}"` }]);
+  throw invalid(attempt, [{ path: 'config.owner', message: problemText('unknown_user', { name: owner }) }]);
 }
 
 function checkFree(draft: Draft, name: string, attempt: string): void {

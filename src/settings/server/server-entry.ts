@@ -1,4 +1,5 @@
 import { coreLimits } from '../../core/limits.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 /**
  * A server as `mcpServers` of the settings file holds it: what may be read of it here, unknown members kept. The
@@ -22,12 +23,12 @@ export interface ServerEntry {
  * tool names.
  */
 export function serverNameProblem(name: string): string | undefined {
-  if (name === '') return 'is empty';
-  if (name.length > coreLimits.serverNameChars) return `is longer than ${coreLimits.serverNameChars} characters`;
-  if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'may consist of letters, digits, ".", "_" and "-" only';
-  if (name.startsWith('.') || name.includes('..')) return 'must not begin with "." or contain ".."';
+  if (name === '') return problemTable.no_text;
+  if (name.length > coreLimits.serverNameChars) return problemText('longer', { most: `${coreLimits.serverNameChars}` });
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) return problemTable.server_name_letters;
+  if (name.startsWith('.') || name.includes('..')) return problemTable.server_name_dots;
   // They would be found on every object.
-  if (['__proto__', 'constructor', 'prototype'].includes(name)) return 'is a reserved word';
+  if (['__proto__', 'constructor', 'prototype'].includes(name)) return problemTable.reserved_word;
   return undefined;
 }
 

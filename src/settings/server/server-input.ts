@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { descriptionInput, notEmpty } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { serverNameProblem } from './server-entry.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /**
  * The bodies of the server endpoints (CONTRACT §4; reference: MCPHub §1.5). What is in `config` is checked with the
@@ -30,7 +31,7 @@ export const serverUpdateInput = z
 export const enabledInput = z.object({ enabled: z.boolean({ error: 'must be true or false' }) });
 
 export const itemsSwitchInput = enabledInput.extend({
-  items: z.array(z.string().min(1)).min(1, 'must not be empty').max(coreLimits.listItems),
+  items: z.array(z.string().min(1)).min(1, problemTable.empty).max(coreLimits.listItems),
 });
 
 export const itemDescriptionInput = z.object({ description: descriptionInput });

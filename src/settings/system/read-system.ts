@@ -11,6 +11,7 @@ import { readPolicies } from './policies-shape.ts';
 import { policyFilesIn } from './policy-folder.ts';
 import { embeddingSettings } from './smart-routing-shape.ts';
 import { systemShape } from './system-shape.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** Reads `systemConfig`, with MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
 export function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
@@ -81,14 +82,13 @@ function legacyKeyIn(routing: { enableBearerAuth?: boolean | undefined; bearerAu
 
 function checkRanges(ranges: readonly string[], path: Path, report: Report): void {
   for (const [i, range] of ranges.entries()) {
-    if (parseCidr(range) === undefined)
-      report.problem([...path, i], 'expected a range of addresses like "10.1.0.0/16" or a single address');
+    if (parseCidr(range) === undefined) report.problem([...path, i], problemTable.address_range_expected);
   }
 }
 
 function checkSeparator(separator: string, path: Path, report: Report): void {
   if (!/^[^\s/]{1,8}$/.test(separator)) {
-    report.problem(path, 'expected 1 to 8 characters without spaces and "/", for example "-" or "__"');
+    report.problem(path, problemTable.separator);
   } else if (!/^[A-Za-z0-9_-]+$/.test(separator)) {
     report.warn(
       path,

@@ -6,6 +6,7 @@ import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Draft, Entry } from '../document/document.ts';
 import { holdsMask, maskDeep } from '../document/mask-deep.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /** `systemConfig` of the settings document (reference: MCPHub §1.6, §4.2): its one edit, and how it is shown. */
 
@@ -25,7 +26,7 @@ export const systemConfigInput = z
         baseUrl: z
           .string()
           .trim()
-          .regex(/^https?:\/\/\S+$|^$/, 'must be an address that begins with http:// or https://')
+          .regex(/^https?:\/\/\S+$|^$/, problemTable.http_address)
           .nullish(),
       })
       .nullish(),

@@ -20,6 +20,7 @@ import { systemKeysNote } from '../key/key-edits.ts';
 import { switchOffUnvouched } from '../server/server-edits.ts';
 import type { NewUser, UserUpdate } from './user-input.ts';
 import { nameKey } from './user-names.ts';
+import { problemTable } from '../../core/problems.ts';
 
 /**
  * Edits of the users in the settings document (SPEC, Users; CONTRACT §4), to be run inside one change of the settings
@@ -76,9 +77,7 @@ export function addUser(
 export function updateUser(draft: Draft, username: string, input: UserUpdate, made?: NewPassword): UserChange {
   const user = findUser(draft, username);
   if (input.role === 'user' && isLastAdmin(draft, user)) {
-    throw invalid(`Cannot change user "${username}"`, [
-      { path: 'role', message: 'must stay "admin": nobody else is one. Make somebody else an admin first' },
-    ]);
+    throw invalid(`Cannot change user "${username}"`, [{ path: 'role', message: problemTable.last_admin }]);
   }
   const isDemoted = input.role === 'user' && roleOf(user) === 'admin';
   if (input.role) setRole(user, input.role);

@@ -4,6 +4,7 @@ import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { callLimitsInput } from '../document/call-limits.ts';
 import { isReservedUser } from './user-names.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 /**
  * The bodies of the user endpoints (SPEC, Users; CONTRACT §4), in their own spelling and in MCPHub's (`isAdmin`,
@@ -14,16 +15,16 @@ export const usernameInput = z
   .string()
   .trim()
   .normalize('NFC')
-  .min(1, 'must not be empty')
-  .max(coreLimits.nameChars, `may have ${coreLimits.nameChars} characters at most`)
-  .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, 'may consist of letters, digits, ".", "_", "@", "+" and "-"')
-  .refine((name) => !/^\.+$/.test(name), 'must not consist of dots only')
-  .refine((name) => !isReservedUser(name) && !isForbiddenName(name), 'is a reserved name');
+  .min(1, problemTable.empty)
+  .max(coreLimits.nameChars, problemText('at_most', { most: `${coreLimits.nameChars}` }))
+  .regex(/^[\p{L}\p{M}\p{N}._@+-]+$/u, problemTable.username_letters)
+  .refine((name) => !/^\.+$/.test(name), problemTable.dots_only)
+  .refine((name) => !isReservedUser(name) && !isForbiddenName(name), problemTable.reserved_name);
 
 export const passwordInput = z
   .string()
-  .min(coreLimits.passwordMinChars, `must have at least ${coreLimits.passwordMinChars} characters`)
-  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
+  .min(coreLimits.passwordMinChars, problemText('at_least', { least: `${coreLimits.passwordMinChars}` }))
+  .max(coreLimits.passwordChars, problemText('at_most', { most: `${coreLimits.passwordChars}` }));
 
 const roleInput = z.enum(['admin', 'user'], { error: 'must be "admin" or "user"' });
 
@@ -42,7 +43,7 @@ export const newUserInput = z
   .object({ username: usernameInput, ...eitherPassword, ...more })
   .refine(({ password, newPassword, email }) => typeof (password ?? newPassword) === 'string' || email, {
     path: ['password'],
-    message: 'is required, or the e-mail address of a user who logs in at a provider',
+    message: problemTable.password_or_email,
     // Also when something else is wrong, so that everything missing is told at once.
     when: ({ value }) => isObject(value) && (value['password'] ?? value['newPassword'] ?? undefined) === undefined,
   })
@@ -75,7 +76,7 @@ export const userUpdateInput = z
  */
 const givenPassword = z
   .string()
-  .max(coreLimits.passwordChars, `may have ${coreLimits.passwordChars} characters at most`);
+  .max(coreLimits.passwordChars, problemText('at_most', { most: `${coreLimits.passwordChars}` }));
 
 /** What a browser answers for a passkey (WebAuthn §5.1): the library that checks it looks at the rest. */
 const passkeyAnswer = z.looseObject({
@@ -99,7 +100,8 @@ const passwordOrChallenge = <T extends z.ZodRawShape>(shape: T, required: readon
     const members: Readonly<Record<string, unknown>> = given;
     if (typeof members['challenge'] === 'string') return;
     for (const name of required)
-      if (typeof members[name] !== 'string') context.addIssue({ code: 'custom', path: [name], message: 'is required' });
+      if (typeof members[name] !== 'string')
+        context.addIssue({ code: 'custom', path: [name], message: problemTable.required });
   });
 
 export const changePasswordInput = z.object({
@@ -125,12 +127,12 @@ export const loginInput = passwordOrChallenge(
 );
 
 export const newPasskeyInput = z.object({
-  name: z.string().trim().min(1, 'must not be empty').max(coreLimits.nameChars),
+  name: z.string().trim().min(1, problemTable.empty).max(coreLimits.nameChars),
   challenge: z.string().max(coreLimits.textChars),
   passkey: passkeyAnswer,
 });
 
-export const factorCodeInput = z.object({ code: z.string().min(1, 'must not be empty').max(coreLimits.nameChars) });
+export const factorCodeInput = z.object({ code: z.string().min(1, problemTable.empty).max(coreLimits.nameChars) });
 
 export type NewUser = z.infer<typeof newUserInput>;
 export type UserUpdate = z.infer<typeof userUpdateInput>;

@@ -7,6 +7,8 @@ import { session } from './session.ts';
 export interface Problem {
   readonly path: string;
   readonly message: string;
+  /** The same by name, where the hub gives one. */
+  readonly said?: { readonly code: string; readonly values: Readonly<Record<string, string>> };
 }
 
 /** What a login has to show besides the password. */

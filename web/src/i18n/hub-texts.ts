@@ -7,16 +7,21 @@ export type ReasonTexts = Readonly<Record<ServerReason['code'], { readonly text:
 /** The sentences of the hub by name (`core/sentences.ts`), with places for their values. */
 export type SentenceTexts = Readonly<Record<string, string>>;
 
+/** What is wrong with a value, by name (`core/problems.ts`), with places for what it names. */
+export type ProblemTexts = Readonly<Record<string, string>>;
+
 /** What the hub says, in a language other than its own, which is English. */
 export interface HubTexts {
   readonly reasons: ReasonTexts;
   readonly sentences: SentenceTexts;
+  readonly problems: ProblemTexts;
 }
 
 /** The same of a language that is behind. */
 export interface SomeHubTexts {
   readonly reasons?: Partial<ReasonTexts> | undefined;
   readonly sentences?: SentenceTexts | undefined;
+  readonly problems?: ProblemTexts | undefined;
 }
 
 /** A reason in the language of the page; in English where it has no words for it. */
@@ -33,6 +38,16 @@ export function reasonIn({ code, values, text, advice }: ServerReason): {
 /** A sentence of the hub in the language of the page; undefined where that has no words for it. */
 export function sentenceIn(said: { readonly code: string; readonly values: Values } | undefined): string | undefined {
   return said && wordsOf(`sentences.${said.code}`, said.values);
+}
+
+interface Problem {
+  readonly message: string;
+  readonly said?: { readonly code: string; readonly values: Values };
+}
+
+/** What is wrong with a value, in the language of the page; undefined where that has no words for it. */
+export function problemIn({ said }: Problem): string | undefined {
+  return said && wordsOf(`problems.${said.code}`, said.values);
 }
 
 type Values = Readonly<Record<string, string>>;

@@ -1,7 +1,8 @@
 import { CircleAlert, RotateCw } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../api/client.ts';
-import { sentenceIn } from '../i18n/hub-texts.ts';
+import { problemIn, sentenceIn } from '../i18n/hub-texts.ts';
+import { many } from '../lib/format.ts';
 import { otherProblems } from '../lib/problems.ts';
 import { Button } from './button.tsx';
 
@@ -11,6 +12,11 @@ export function useErrorText(): (error: unknown) => string {
   return (error) => {
     if (error instanceof ApiError && error.status === 0) return t('failure.unreachable');
     const said = error instanceof ApiError ? sentenceIn(error.said) : undefined;
+    const wrong = error instanceof ApiError ? error.problems.map((problem) => problemIn(problem)) : [];
+    if (said === undefined && wrong.length > 0 && wrong.every((words) => words !== undefined)) {
+      const [problem = ''] = wrong;
+      return wrong.length === 1 ? t('failure.wrongValue', { problem }) : t('failure.wrongValues', many(wrong.length));
+    }
     return said ?? (error instanceof Error ? error.message : String(error));
   };
 }

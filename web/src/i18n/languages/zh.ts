@@ -3,14 +3,14 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './zh/account.ts';
 import * as connect from './zh/connect.ts';
 import * as login from './zh/login.ts';
-import { reasons, sentences } from './zh/hub.ts';
+import { problems, reasons, sentences } from './zh/hub.ts';
 import * as overview from './zh/overview.ts';
 import * as palette from './zh/palette.ts';
 import * as servers from './zh/servers.ts';
 import * as shell from './zh/shell.ts';
 
 /** 英文由 Hub 给出的句子。 */
-export const hub: HubTexts = { reasons, sentences };
+export const hub: HubTexts = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,

@@ -84,6 +84,9 @@ export const common = {
 
 export const failure = {
   title: 'That did not work',
+  wrongValue: 'One value cannot be accepted: {{problem}}',
+  wrongValues_one: '{{number}} value cannot be accepted.',
+  wrongValues_other: '{{number}} values cannot be accepted.',
   unreachable: 'The hub cannot be reached. Check that it is running; this page tries again by itself.',
   notFound: 'There is no such page',
   notFoundHint: 'It may have been renamed or deleted, or you may not see it.',

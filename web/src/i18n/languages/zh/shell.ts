@@ -86,6 +86,8 @@ export const common: Texts['common'] = {
 
 export const failure: Texts['failure'] = {
   title: '操作未成功',
+  wrongValue: '有一个值无法接受：{{problem}}',
+  wrongValues_other: '有 {{number}} 个值无法接受。',
   unreachable: '无法连接到 Hub。请确认它正在运行；页面会自动重试。',
   notFound: '没有这个页面',
   notFoundHint: '它可能已被重命名或删除，或者你无权查看。',

@@ -1,0 +1,101 @@
+import { filled } from './reasons.ts';
+
+/**
+ * What is wrong with a single value that a person gave in a form of the dashboard, by name, so that pages can say it in
+ * their own language (decisions/0053). It follows the path of the value: `name is required`. `{{most}}` stands for a
+ * value. What is not here is said in English alone.
+ */
+export const problemTable = {
+  required: 'is required',
+  empty: 'must not be empty',
+  no_text: 'is empty',
+  at_least: 'must have at least {{least}} characters',
+  at_most: 'may have {{most}} characters at most',
+  at_most_too: 'must have at most {{most}} characters',
+  longer: 'is longer than {{most}} characters',
+  more_than: 'has more than {{most}} characters',
+  dots_only: 'must not consist of dots only',
+  reserved_name: 'is a reserved name',
+  reserved_word: 'is a reserved word',
+  taken_by_hub: 'this name is reserved; give the server another',
+  username_letters: 'may consist of letters, digits, ".", "_", "@", "+" and "-"',
+  group_name_letters: 'may consist of letters, digits, ".", "_", "-" and inner spaces',
+  server_name_letters: 'may consist of letters, digits, ".", "_" and "-" only',
+  server_name_dots: 'must not begin with "." or contain ".."',
+  password_or_email: 'is required, or the e-mail address of a user who logs in at a provider',
+  password_common: 'is among the most common passwords, or nearly one of them. Choose another one',
+  password_name: 'is the user name, or nearly. Choose another one',
+  password_product: 'is the name of this program, or nearly. Choose another one',
+  password_repeated: 'repeats the same few characters. Choose another one',
+  password_sequence: 'is a row of the alphabet, of digits or of the keyboard. Choose another one',
+  code_wrong: 'is wrong. The clock of your device may be: compare it',
+  last_admin: 'must stay "admin": nobody else is one. Make somebody else an admin first',
+  unknown_user: 'names an unknown user "{{name}}"',
+  time_past: 'is in the past: it is {{now}} now',
+  time_form: 'must be a time in ISO 8601 with its offset, such as 2030-01-31T12:00:00Z',
+  address_range: 'must be an IP address or a range, such as 192.0.2.7, 10.0.0.0/8 or fd00::/8',
+  address_range_expected: 'expected a range of addresses like "10.1.0.0/16" or a single address',
+  no_command: 'expected the program to start, found {{found}}',
+  no_url: 'expected an address like https://example.com/mcp, found {{found}}',
+  url_scheme: 'expected an address like https://example.com/mcp: it has to begin with http:// or https://',
+  url_other_scheme: 'expected an address like https://example.com/mcp, found one that begins with {{scheme}}',
+  url_host: 'expected an address like https://example.com/mcp, found one without a host',
+  url_form:
+    'expected an address like https://example.com/mcp, found one that cannot be understood (is there a space in it, or a wrong port?)',
+  variable_name: 'a variable\'s name is not empty and has no "="',
+  header_name: 'is no name a header can have (letters, digits and "-", no spaces, no ":")',
+  header_line: 'has a line break inside; only one line can be sent',
+  header_control: 'contains a control character',
+  header_latin: 'contains a character outside Latin-1, which headers cannot carry',
+  nul: 'contains a NUL character',
+  slot_missing: 'is missing: every slot needs a value',
+  slot_target: 'needs a "target": "env", "headers" or "args"',
+  slot_twice: 'is there twice; keep one',
+  slot_no_headers: 'a program gets no headers; use "env" or "args"',
+  slot_no_variables: 'only a program has variables; use "headers"',
+  slot_no_arguments: 'only a program has arguments; use "headers"',
+  slot_no_place: '"args" has no {{place}}, where it goes',
+  alias_twice: 'has two servers under the name "{{name}}"; give one another alias',
+  separator: 'expected 1 to 8 characters without spaces and "/", for example "-" or "__"',
+  http_address: 'must be an address that begins with http:// or https://',
+  pasted_nothing: 'has no server in it',
+  pasted_unknown:
+    'is nothing we know. Paste the settings of a client (JSON or TOML, or the part with the servers), a command line that starts a server, or a URL',
+  pasted_json: 'is not valid JSON: {{why}}',
+} as const;
+
+export type ProblemCode = keyof typeof problemTable;
+
+/** A problem by name, and what it names. */
+export interface NamedProblem {
+  readonly code: ProblemCode;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** The words of a problem with the values at their places. */
+export function problemText(code: ProblemCode, values: NamedProblem['values'] = {}): string {
+  return filled(problemTable[code], values);
+}
+
+// The longest first: what a shorter one leaves open may be the rest of a longer one.
+const longestFirst = Object.entries(problemTable).toSorted(([, one], [, other]) => other.length - one.length);
+const patterns = longestFirst.map(([code, text]) => {
+  const parts = text.split(/\{\{(\w+)\}\}/);
+  const names = parts.filter((_, index) => index % 2 === 1);
+  const source = parts.map((part, index) =>
+    index % 2 === 1 ? '(.{0,200})' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  return { code: code as ProblemCode, names, pattern: new RegExp(`^${source.join('')}\\.?$`, 's') };
+});
+
+/**
+ * The name of a problem, found by its words: schemas and reports know messages alone. Undefined for one that has no
+ * name.
+ */
+export function problemNamed(message: string): NamedProblem | undefined {
+  for (const { code, names, pattern } of patterns) {
+    const match = pattern.exec(message);
+    if (match) return { code, values: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ''])) };
+  }
+  return undefined;
+}

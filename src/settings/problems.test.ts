@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { HubError } from '../core/errors.ts';
+import { addressesInput, parseInput, timeInput } from '../core/input.ts';
+import { type ProblemCode, problemNamed, problemTable, problemText } from '../core/problems.ts';
+import { groupNameInput } from './group/group-input.ts';
+import { parseClientConfig } from './import/client-config.ts';
+import { newKeyInput } from './key/key-input.ts';
+import { checkServer } from './server/check-server.ts';
+import { slotValueProblem } from './server/credential-template.ts';
+import { serverNameProblem } from './server/server-entry.ts';
+import { newUserInput, usernameInput } from './user/user-input.ts';
+
+// What forms are refused for has a name, found by its words: a sentence that is made elsewhere in other words would be
+// said in English alone.
+
+type Schema = Parameters<typeof parseInput>[0];
+
+function refused(schema: Schema, value: unknown): readonly string[] {
+  try {
+    parseInput(schema, value, 'Cannot');
+    return [];
+  } catch (error) {
+    return error instanceof HubError ? error.problems.map(({ message }) => message) : [String(error)];
+  }
+}
+
+const server = (config: unknown, name = 'x') => checkServer(name, config).problems.map(({ message }) => message);
+const slots = (credentialTemplate: unknown) => server({ command: 'x', args: [], credentialTemplate });
+const slot = { target: 'headers', name: 'X' } as const;
+
+const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined)[]])[] = [
+  ['required', () => refused(newKeyInput, {})],
+  ['empty', () => refused(newKeyInput, { name: ' ' })],
+  ['at_most', () => refused(usernameInput, 'a'.repeat(500))],
+  ['at_most_too', () => refused(newKeyInput, { name: 'a'.repeat(5_000) })],
+  ['at_least', () => refused(newUserInput, { username: 'ann', password: 'x' })],
+  ['dots_only', () => refused(groupNameInput, '...')],
+  ['reserved_word', () => refused(groupNameInput, '__proto__')],
+  ['reserved_name', () => refused(usernameInput, '__proto__')],
+  ['username_letters', () => refused(usernameInput, 'a b')],
+  ['group_name_letters', () => refused(groupNameInput, 'a/b')],
+  ['password_or_email', () => refused(newUserInput, { username: 'ann' })],
+  ['time_form', () => refused(timeInput, 'tomorrow')],
+  ['address_range', () => refused(addressesInput, ['here'])],
+  ['no_text', () => [serverNameProblem('')]],
+  ['longer', () => [serverNameProblem('a'.repeat(500))]],
+  ['server_name_letters', () => [serverNameProblem('a b')]],
+  ['server_name_dots', () => [serverNameProblem('.a')]],
+  ['taken_by_hub', () => server({ command: 'x' }, '__proto__')],
+  ['no_command', () => server({ type: 'stdio' })],
+  ['no_command', () => server({ type: 'stdio', url: 'https://x.example' })],
+  ['no_url', () => server({ type: 'sse', url: '' })],
+  ['url_scheme', () => server({ url: 'example.com' })],
+  ['url_other_scheme', () => server({ url: 'ftp://example.com' })],
+  ['url_host', () => server({ url: 'https:///mcp' })],
+  ['url_form', () => server({ url: 'https://a b/' })],
+  ['variable_name', () => server({ command: 'x', env: { 'A=B': 'c' } })],
+  ['header_name', () => server({ url: 'https://x.example', credentialTemplate: [{ target: 'headers', name: 'a b' }] })],
+  ['header_line', () => [slotValueProblem(slot, 'a\nb')]],
+  ['header_control', () => [slotValueProblem(slot, 'a\u0001b')]],
+  ['header_latin', () => [slotValueProblem(slot, '钥')]],
+  ['more_than', () => [slotValueProblem(slot, 'a'.repeat(1_000_000))]],
+  ['nul', () => [slotValueProblem({ target: 'env', name: 'X' }, 'a\0')]],
+  ['slot_target', () => slots([{ name: 'x' }])],
+  [
+    'slot_twice',
+    () =>
+      slots([
+        { target: 'env', name: 'A' },
+        { target: 'env', name: 'A' },
+      ]),
+  ],
+  ['slot_no_headers', () => slots([{ target: 'headers', name: 'A' }])],
+  ['slot_no_place', () => slots([{ target: 'args', name: 'team' }])],
+  ['slot_no_variables', () => server({ url: 'https://x.example', credentialTemplate: [{ target: 'env', name: 'A' }] })],
+  [
+    'slot_no_arguments',
+    () => server({ url: 'https://x.example', credentialTemplate: [{ target: 'args', name: 'A' }] }),
+  ],
+  ['pasted_unknown', () => parseClientConfig('some words').problems.map(({ message }) => message)],
+  ['pasted_json', () => parseClientConfig('{"mcpServers": {').problems.map(({ message }) => message)],
+];
+
+describe('what is wrong with a value', () => {
+  test.each(cases)('has the name %s', (code, messages) => {
+    expect(messages().map((message) => problemNamed(message ?? '')?.code)).toContain(code);
+  });
+
+  test('is found by each sentence of the table, with what it names, and by no other', () => {
+    for (const code of Object.keys(problemTable) as ProblemCode[]) {
+      const names = [...problemTable[code].matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name);
+      const values = Object.fromEntries(names.map((name) => [name, `a ${name} of "{{it}}"`]));
+      expect(problemNamed(problemText(code, values))).toEqual({ code, values });
+    }
+    expect(problemNamed('is odd')).toBeUndefined();
+    expect(problemNamed(`must have at least ${'9'.repeat(1_000)} characters`)).toBeUndefined();
+  });
+});
