@@ -29,4 +29,5 @@ export const later: SomeLaterTexts = {
   settings: () => import('./de/settings.ts'),
   catalog: () => import('./de/catalog.ts'),
   costs: () => import('./de/costs.ts'),
+  traffic: () => import('./de/traffic.ts'),
 };

@@ -29,4 +29,5 @@ export const later: SomeLaterTexts = {
   settings: () => import('./es/settings.ts'),
   catalog: () => import('./es/catalog.ts'),
   costs: () => import('./es/costs.ts'),
+  traffic: () => import('./es/traffic.ts'),
 };

@@ -29,4 +29,5 @@ export const later: SomeLaterTexts = {
   settings: () => import('./fr/settings.ts'),
   catalog: () => import('./fr/catalog.ts'),
   costs: () => import('./fr/costs.ts'),
+  traffic: () => import('./fr/traffic.ts'),
 };

@@ -29,4 +29,5 @@ export const later: SomeLaterTexts = {
   settings: () => import('./ja/settings.ts'),
   catalog: () => import('./ja/catalog.ts'),
   costs: () => import('./ja/costs.ts'),
+  traffic: () => import('./ja/traffic.ts'),
 };

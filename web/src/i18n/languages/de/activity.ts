@@ -99,6 +99,7 @@ export const activity: SomeTexts['activity'] = {
   hour: '{{day}}, {{hour}}: {{calls}}, {{failed}}',
   chosenTime: 'Gewählter Zeitraum',
   allTimes: 'Zeitraum aufheben',
+  without: 'Nur',
 };
 
 export const logs: SomeTexts['logs'] = {

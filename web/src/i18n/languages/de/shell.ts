@@ -37,6 +37,7 @@ export const nav: SomeTexts['nav'] = {
   settings: 'Einstellungen',
   catalog: 'Katalog',
   costs: 'Token-Kosten',
+  traffic: 'Datenverkehr',
 };
 
 export const common: SomeTexts['common'] = {

@@ -99,6 +99,16 @@ export const play: SomeTexts['play'] = {
     cut: 'Die Argumente dieses Aufrufs waren zu lang, um sie ganz zu speichern. Nur das Tool ist ausgewählt.',
     gone: 'Diesen Aufruf gibt es in der Aktivität nicht mehr. Nur das Tool ist ausgewählt.',
   },
+  app: {
+    title: 'App von {{server}}',
+    lead: 'Eine Seite, die der Server zu diesem Tool mitbringt. Sie erreicht weder den Hub noch ein Netzwerk und fragt Sie, bevor sie ein Tool aufruft.',
+    open: 'App anzeigen',
+    close: 'App schließen',
+    noPage: 'Der Server hat dort keine HTML-Seite.',
+    flooded: 'Die App wurde geschlossen: Sie hat viel zu viele Nachrichten gesendet.',
+    asks: 'Die App von {{server}} möchte {{tool}} aufrufen',
+    call: 'Aufrufen',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {

@@ -103,6 +103,7 @@ export const activity: SomeTexts['activity'] = {
   hour: '{{day}}, {{hour}}: {{calls}}, {{failed}}',
   chosenTime: 'Periodo elegido',
   allTimes: 'Quitar el filtro de periodo',
+  without: 'Solo',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -37,6 +37,7 @@ export const nav: SomeTexts['nav'] = {
   settings: 'Ajustes',
   catalog: 'Catálogo',
   costs: 'Coste en tokens',
+  traffic: 'Tráfico',
 };
 
 export const common: SomeTexts['common'] = {

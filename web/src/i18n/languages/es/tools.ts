@@ -99,6 +99,16 @@ export const play: SomeTexts['play'] = {
     cut: 'Los argumentos de esa llamada eran demasiado largos para guardarlos enteros. Solo se ha elegido la herramienta.',
     gone: 'Esa llamada ya no está en la actividad. Solo se ha elegido la herramienta.',
   },
+  app: {
+    title: 'Aplicación de {{server}}',
+    lead: 'Una página que el servidor ofrece para esta herramienta. No llega al hub ni a ninguna red; te pregunta antes de llamar a una herramienta.',
+    open: 'Mostrar la aplicación',
+    close: 'Cerrar la aplicación',
+    noPage: 'El servidor no tiene ninguna página HTML ahí.',
+    flooded: 'La aplicación se ha cerrado: enviaba demasiados mensajes.',
+    asks: 'La aplicación de {{server}} quiere llamar a {{tool}}',
+    call: 'Llamar',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {

@@ -103,6 +103,7 @@ export const activity: SomeTexts['activity'] = {
   hour: '{{day}}, {{hour}} : {{calls}}, {{failed}}',
   chosenTime: 'Période choisie',
   allTimes: 'Ne plus filtrer sur cette période',
+  without: 'Seulement',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -37,6 +37,7 @@ export const nav: SomeTexts['nav'] = {
   settings: 'Paramètres',
   catalog: 'Catalogue',
   costs: 'Coût en tokens',
+  traffic: 'Trafic',
 };
 
 export const common: SomeTexts['common'] = {

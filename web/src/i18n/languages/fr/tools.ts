@@ -99,6 +99,16 @@ export const play: SomeTexts['play'] = {
     cut: 'Les arguments de cet appel étaient trop longs pour être conservés en entier. Seul l’outil est choisi.',
     gone: 'Cet appel n’est plus dans l’activité. Seul l’outil est choisi.',
   },
+  app: {
+    title: 'Application de {{server}}',
+    lead: 'Une page que le serveur fournit pour cet outil. Elle n’atteint ni le hub ni le réseau ; elle vous demande avant d’appeler un outil.',
+    open: 'Afficher l’application',
+    close: 'Fermer l’application',
+    noPage: 'Le serveur n’a pas de page HTML à cet endroit.',
+    flooded: 'L’application a été fermée : elle envoyait beaucoup trop de messages.',
+    asks: 'L’application de {{server}} veut appeler {{tool}}',
+    call: 'Appeler',
+  },
 };
 
 export const smart: SomeTexts['smart'] = {

@@ -95,6 +95,7 @@ export const activity: SomeTexts['activity'] = {
   hour: '{{day}}、{{hour}}: {{calls}}、{{failed}}',
   chosenTime: '選択した期間',
   allTimes: '期間の指定を解除',
+  without: '絞り込み',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -37,6 +37,7 @@ export const nav: SomeTexts['nav'] = {
   settings: '設定',
   catalog: 'カタログ',
   costs: 'トークンコスト',
+  traffic: 'トラフィック',
 };
 
 export const common: SomeTexts['common'] = {

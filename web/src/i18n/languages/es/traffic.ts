@@ -1,0 +1,37 @@
+import type { SomeTexts } from '../../texts.ts';
+
+export const traffic: SomeTexts['traffic'] = {
+  lead: 'Qué clientes llaman a qué servidores y por qué endpoint: cuanto más ancho, más llamadas; en rojo, lo que falló.',
+  leadOwn: 'Tus llamadas, de tus clientes a los servidores: cuanto más ancho, más llamadas; en rojo, lo que falló.',
+  hint: 'Un clic en un nombre muestra solo sus llamadas.',
+  column: {
+    client: 'Clientes',
+    scope: 'Endpoints',
+    server: 'Servidores',
+    tool: 'Herramientas',
+  },
+  one: {
+    client: 'Cliente',
+    scope: 'Endpoint',
+    server: 'Servidor',
+  },
+  noClient: 'Sin nombre (HTTP simple)',
+  all: 'Todos los servidores',
+  search: 'Búsqueda',
+  searchIn: 'Búsqueda en {{name}}',
+  others_one: '{{number}} más',
+  others_many: '{{number}} más',
+  others_other: '{{number}} más',
+  rest: 'Otros',
+  calls_one: '{{number}} llamada',
+  calls_many: '{{number}} de llamadas',
+  calls_other: '{{number}} llamadas',
+  failedOf_one: '{{number}} llamada, {{failed}} con error',
+  failedOf_many: '{{number}} de llamadas, {{failed}} con error',
+  failedOf_other: '{{number}} llamadas, {{failed}} con error',
+  sum_one: '{{number}} llamada, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
+  sum_many: '{{number}} de llamadas, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
+  sum_other: '{{number}} llamadas, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
+  list: 'La lista de estas llamadas',
+  table: 'La imagen como tabla',
+};

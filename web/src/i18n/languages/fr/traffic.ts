@@ -1,0 +1,37 @@
+import type { SomeTexts } from '../../texts.ts';
+
+export const traffic: SomeTexts['traffic'] = {
+  lead: 'Quels clients appellent quels serveurs, par quel endpoint : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
+  leadOwn: 'Vos appels, de vos clients aux serveurs : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
+  hint: 'Cliquer sur un nom montre ses seuls appels.',
+  column: {
+    client: 'Clients',
+    scope: 'Endpoints',
+    server: 'Serveurs',
+    tool: 'Outils',
+  },
+  one: {
+    client: 'Client',
+    scope: 'Endpoint',
+    server: 'Serveur',
+  },
+  noClient: 'Sans nom (simple HTTP)',
+  all: 'Tous les serveurs',
+  search: 'Recherche',
+  searchIn: 'Recherche dans {{name}}',
+  others_one: '{{number}} autre',
+  others_many: '{{number}} d’autres',
+  others_other: '{{number}} autres',
+  rest: 'Autres',
+  calls_one: '{{number}} appel',
+  calls_many: '{{number}} d’appels',
+  calls_other: '{{number}} appels',
+  failedOf_one: '{{number}} appel, {{failed}} en échec',
+  failedOf_many: '{{number}} d’appels, {{failed}} en échec',
+  failedOf_other: '{{number}} appels, {{failed}} en échec',
+  sum_one: '{{number}} appel, {{failed}} en échec. Les appels refusés n’y figurent pas.',
+  sum_many: '{{number}} d’appels, {{failed}} en échec. Les appels refusés n’y figurent pas.',
+  sum_other: '{{number}} appels, {{failed}} en échec. Les appels refusés n’y figurent pas.',
+  list: 'La liste de ces appels',
+  table: 'L’image en tableau',
+};
