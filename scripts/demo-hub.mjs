@@ -90,4 +90,44 @@ export async function makeTraffic(url) {
       await post(`/tools/call/${server}`, call, server === 'memory' ? ann.token : token);
     }
   }
+  const text = { message: 'hello' };
+  await callAs('Cursor', `${url}/mcp`, token, [
+    ['everything-echo', text, 14],
+    ['memory-read_graph', {}, 5],
+    ['files-read_text_file', { path: '/nowhere' }, 4],
+  ]);
+  await callAs('Claude Code', `${url}/mcp`, token, [['everything-get-sum', { a: 2, b: 3 }, 9]]);
+  await callAs('Claude Code', `${url}/mcp/writing`, token, [
+    ['memory-search_nodes', { query: 'notes' }, 16],
+    ['files-list_directory', { path: '/nowhere' }, 3],
+  ]);
+  await callAs('Visual Studio Code', `${url}/mcp/$smart`, token, [
+    ['call_tool', { toolName: 'everything-echo', arguments: text }, 8],
+    ['call_tool', { toolName: 'memory-read_graph', arguments: {} }, 6],
+  ]);
+}
+
+/** Calls of an AI client of that name, each tool so many times. */
+async function callAs(name, endpoint, token, calls) {
+  let session;
+  const send = async (message) => {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${token}`,
+        ...(session && { 'Mcp-Session-Id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+    session ??= response.headers.get('mcp-session-id');
+    await response.text();
+  };
+  const about = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name, version: '1' } };
+  await send({ id: 0, method: 'initialize', params: about });
+  await send({ method: 'notifications/initialized' });
+  for (const [tool, args, times] of calls)
+    for (let id = 1; id <= times; id++)
+      await send({ id, method: 'tools/call', params: { name: tool, arguments: args } });
 }

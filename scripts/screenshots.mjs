@@ -19,6 +19,8 @@ const pages = {
   group: '/groups/writing',
   playground: '/tools?server=everything&tool=get-sum',
   smart: '/smart?q=create%20a%20note',
+  costs: '/tools/costs',
+  traffic: '/activity/traffic',
   activity: '/activity',
   logs: '/logs',
   users: '/users',
