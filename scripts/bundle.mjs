@@ -24,6 +24,8 @@ export async function bundle(entries, folder) {
     input: entries,
     platform: 'node',
     external: installed,
+    // What Node would take of it requires its own files in a way that no bundler follows.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     plugins: [licences(), commonJs],
   });
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' };

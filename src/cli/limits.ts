@@ -24,6 +24,11 @@ export const cliLimits = {
    */
   hubAnswerMs: 30_000,
   answerBytes: 256 * 1024 * 1024,
+  /** Files of clients: that of Claude Code, which keeps more than servers in it, has some MB. */
+  clientFileBytes: 64 * 1024 * 1024,
+  /** `connect` waits this long for the client, and asks the hub this often whether it is there. */
+  connectWaitMs: 10 * 60_000,
+  connectPollMs: 1_000,
   /** A list of tools past this does not come to an end; hubs with a thousand servers have some 10 000. */
   listedTools: 100_000,
   /** A call whose connection broke goes on where it was, if the hub is back within some seconds. */

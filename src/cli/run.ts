@@ -5,12 +5,13 @@ import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { explainFailure } from './failure.ts';
 import { call } from './call.ts';
+import { connect } from './connect.ts';
 import { login, logout } from './login.ts';
 import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { tools } from './tools.ts';
 
-const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call];
+const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 

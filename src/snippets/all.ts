@@ -1,17 +1,30 @@
 import { chatgpt } from './chatgpt.ts';
 import { claudeAi } from './claude-ai.ts';
-import { claudeCode } from './claude-code.ts';
-import { claudeDesktop } from './claude-desktop.ts';
-import { cline } from './cline.ts';
-import { codex } from './codex.ts';
-import { cursor } from './cursor.ts';
-import { geminiCli } from './gemini-cli.ts';
+import { claudeCode, claudeCodeFile } from './claude-code.ts';
+import { claudeDesktop, claudeDesktopFile } from './claude-desktop.ts';
+import { cline, clineFile } from './cline.ts';
+import { codex, codexFile } from './codex.ts';
+import { cursor, cursorFile } from './cursor.ts';
+import { geminiCli, geminiCliFile } from './gemini-cli.ts';
+import type { ClientFile } from './client-file.ts';
 import type { Endpoint, Snippet } from './snippet.ts';
-import { vscode } from './vscode.ts';
-import { windsurf } from './windsurf.ts';
+import { vscode, vscodeFile } from './vscode.ts';
+import { windsurf, windsurfFile } from './windsurf.ts';
 
 /** Every client the hub knows how to connect, in the order they are shown. A new one is one file and one line here. */
 const clients = [claudeCode, cursor, vscode, codex, claudeDesktop, claudeAi, chatgpt, geminiCli, windsurf, cline];
+
+/** The files of those that keep one on the user's machine. */
+export const clientFiles: readonly ClientFile[] = [
+  claudeCodeFile,
+  cursorFile,
+  vscodeFile,
+  codexFile,
+  claudeDesktopFile,
+  geminiCliFile,
+  windsurfFile,
+  clineFile,
+];
 
 /** Those that can be connected to this endpoint in this way. */
 export function allSnippets(endpoint: Endpoint): Snippet[] {

@@ -1,4 +1,18 @@
-import { type Endpoint, shellWord, type Snippet } from './snippet.ts';
+import { join } from 'node:path';
+import type { ClientFile } from './client-file.ts';
+import { authorization, type Endpoint, shellWord, type Snippet } from './snippet.ts';
+
+/** What `claude mcp add --scope user` writes. */
+export const claudeCodeFile: ClientFile = {
+  client: 'claude-code',
+  title: 'Claude Code',
+  format: 'json',
+  path: ({ home }) => join(home, '.claude.json'),
+  servers: 'mcpServers',
+  entry: ({ url, token }) => ({ type: 'http', url, ...authorization(token) }),
+  takesKey: true,
+  nextStep: 'Start Claude Code again; "/mcp" signs in where the hub asks for it.',
+};
 
 /** `--header` comes last: it takes any number of values and would swallow the name. */
 export function claudeCode({ name, url, token }: Endpoint): Snippet {

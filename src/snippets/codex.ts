@@ -1,4 +1,17 @@
+import { join } from 'node:path';
+import type { ClientFile } from './client-file.ts';
 import type { Endpoint, Snippet } from './snippet.ts';
+
+export const codexFile: ClientFile = {
+  client: 'codex',
+  title: 'Codex',
+  format: 'toml',
+  path: ({ home }) => join(home, '.codex', 'config.toml'),
+  servers: 'mcp_servers',
+  entry: ({ url }) => ({ url }),
+  takesKey: false,
+  nextStep: 'Start Codex again; "codex mcp login <name>" signs in where the hub asks for it.',
+};
 
 /** Codex takes a token from the environment only; one in its file is refused. */
 export function codex({ name, url, token }: Endpoint): Snippet {

@@ -1,4 +1,18 @@
+import { join } from 'node:path';
+import { type ClientFile, vscodeFolder } from './client-file.ts';
 import { type Endpoint, pretty, type Snippet } from './snippet.ts';
+
+/** The file of the user for all projects. */
+export const vscodeFile: ClientFile = {
+  client: 'vscode',
+  title: 'VS Code',
+  format: 'json',
+  path: (folders) => join(vscodeFolder(folders), 'mcp.json'),
+  servers: 'servers',
+  entry: ({ url }) => ({ type: 'http', url }),
+  takesKey: false,
+  nextStep: 'VS Code sees the change by itself; "MCP: List Servers" starts the server, and signs in.',
+};
 
 /** VS Code keeps secrets out of its file: it asks for the token once and stores it in the keychain. */
 export function vscode({ name, url, token }: Endpoint): Snippet {

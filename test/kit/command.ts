@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { temporaryFolder } from './hostile.ts';
-import { until } from './until.ts';
+import { Hopeless, until } from './until.ts';
 
 /** The program as a user with an empty home runs it. */
 export interface Person {
@@ -53,7 +53,7 @@ export function person(hub: { readonly url: string }): Person {
       ended,
       says: (pattern) =>
         until(`the command says ${String(pattern)}`, () => {
-          if (child.exitCode !== null && !pattern.test(stderr)) throw new Error(`It ended: ${stderr}${stdout}`);
+          if (child.exitCode !== null && !pattern.test(stderr)) throw new Hopeless(`It ended: ${stderr}${stdout}`);
           return pattern.exec(stderr)?.[1] ?? (pattern.test(stderr) ? 'said' : undefined);
         }),
     };
