@@ -13,7 +13,7 @@ import {
 import { HubError } from '../../core/errors.ts';
 import { type Entry, type EntryPlace, expected } from './entry.ts';
 
-// The library reads the file. Its own edits would change the lines around them, and lose comments beside what they remove.
+// The library only reads: its edits would change the lines around them, and lose comments beside what they remove.
 
 /** What a file of JSON says, comments and trailing commas allowed. Throws HubError whose message ends a sentence. */
 export function readJson(text: string): unknown {
