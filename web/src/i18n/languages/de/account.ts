@@ -25,7 +25,7 @@ export const account: SomeTexts['account'] = {
 
 export const factor: SomeTexts['factor'] = {
   title: 'Zweiter Faktor',
-  none: 'Nach dem Passwort fragt die Anmeldung nach einem Code aus einer App auf Ihrem Smartphone. Ein gestohlenes Passwort nützt dann nichts.',
+  none: 'Bei der Anmeldung wird nach dem Passwort auch ein Code aus einer App auf Ihrem Smartphone abgefragt. Ein gestohlenes Passwort allein reicht dann nicht.',
   setUp: 'Authenticator-App einrichten',
   otherApp: 'Stattdessen eine andere App einrichten',
   app: 'Authenticator-App',
@@ -38,7 +38,7 @@ export const factor: SomeTexts['factor'] = {
   secret: 'Geheimer Schlüssel',
   firstCode: 'Code aus der App',
   turnOn: 'Aktivieren',
-  on: 'Ab jetzt werden die Codes der App verlangt.',
+  on: 'Ab jetzt werden die Codes der App abgefragt.',
   codes: 'Wiederherstellungscodes',
   keepCodes:
     'Bewahren Sie diese Wiederherstellungscodes so auf, dass Sie sie auch ohne Ihr Smartphone finden: Mit jedem können Sie sich einmal statt mit einem Code der App anmelden. Sie werden nur jetzt angezeigt.',
@@ -48,7 +48,7 @@ export const factor: SomeTexts['factor'] = {
   turnOff: 'App deaktivieren',
   offTitle: 'Codes der App deaktivieren?',
   offText: 'Ohne Passkey genügt dann Ihr Passwort allein, und die Wiederherstellungscodes gelten nicht mehr.',
-  off: 'Die Codes der App werden nicht mehr verlangt.',
+  off: 'Die Codes der App werden nicht mehr abgefragt.',
   code: 'Code',
   codeHint: 'Aus Ihrer Authenticator-App, oder ein Wiederherstellungscode.',
   recoveryCode: 'Wiederherstellungscode',
@@ -84,7 +84,7 @@ export const sessions: SomeTexts['sessions'] = {
   current: 'Dieser Browser',
   unknown: 'Ein Programm',
   about: '{{address}}, seit {{since}}, zuletzt aktiv am {{seen}}',
-  end: 'Sitzung in {{browser}} auf {{address}} beenden',
+  end: 'Sitzung in {{browser}} ({{address}}) beenden',
   endOthers: 'Alle anderen beenden',
   othersEnded: 'Alle anderen Sitzungen sind beendet.',
 };
@@ -92,10 +92,10 @@ export const sessions: SomeTexts['sessions'] = {
 export const apps: SomeTexts['apps'] = {
   lead: 'Clients, denen Benutzer per Anmeldung Zugriff gegeben haben, ohne Schlüssel.',
   leadOwn:
-    'Clients, denen Sie per Anmeldung Zugriff gegeben haben, ohne Schlüssel. Sie erreichen höchstens, was Sie selbst erreichen.',
+    'Clients, denen Sie per Anmeldung Zugriff gegeben haben, ohne Schlüssel. Diese Clients haben höchstens denselben Zugriff wie Sie.',
   emptyTitle: 'Keine App ist verbunden',
   emptyText:
-    'Geben Sie einem Client die Adresse eines Endpunkts und keinen Schlüssel: Er öffnet dann eine Seite dieses Hubs, auf der Sie gefragt werden.',
+    'Geben Sie einem Client die Adresse eines Endpunkts und keinen Schlüssel: Er öffnet dann eine Seite dieses Hubs, auf der Sie den Zugriff erlauben.',
   ofUser: 'von {{username}}',
   manages: 'verwaltet den Hub',
   everything: 'alles',
@@ -108,7 +108,7 @@ export const apps: SomeTexts['apps'] = {
 };
 
 export const credentials: SomeTexts['credentials'] = {
-  lead: 'Server, die jeder Benutzer mit eigenen Zugangsdaten verwendet. Ihre Aufrufe nutzen Ihre eigenen und nie die von anderen.',
+  lead: 'Server, die jeder Benutzer mit eigenen Zugangsdaten verwendet. Ihre Aufrufe nutzen immer Ihre eigenen, nie die von anderen.',
   emptyTitle: 'Kein Server verlangt Ihre Zugangsdaten',
   emptyText: 'Hier erscheinen Server, deren Einstellungen ein credentialTemplate enthalten.',
   set: 'hinterlegt',

@@ -27,7 +27,7 @@ export const connect: SomeTexts['connect'] = {
     all: 'Alles',
     allText: 'Alle Tools, die Sie verwenden dürfen.',
     smart: 'Suche über alles',
-    smartText: 'Zwei Tools, die alle anderen finden und aufrufen: wenige Token, wie viele Server es auch sind.',
+    smartText: 'Zwei Tools, die alle anderen finden und aufrufen: wenige Token, egal wie viele Server es sind.',
     group: 'Eine Gruppe',
     groupText: 'Nur die Server und Tools der Gruppe.',
     server: 'Ein Server',
@@ -58,7 +58,7 @@ export const connect: SomeTexts['connect'] = {
   another: 'Neuen Schlüssel erstellen',
   waiting: 'Warten auf {{client}} …',
   waitingText:
-    'Fügen Sie den Text ein. Wenn der Client schon läuft, starten Sie ihn neu. Diese Seite bemerkt ihn von selbst.',
+    'Fügen Sie den Text ein. Wenn der Client schon läuft, starten Sie ihn neu. Diese Seite erkennt ihn automatisch.',
   connected: '{{client}} ist verbunden',
   connectedText: 'Er nennt sich „{{name}}“.',
   calls: 'Warten auf den ersten Aufruf. Stellen Sie dem Client eine Aufgabe, für die er ein Tool braucht.',

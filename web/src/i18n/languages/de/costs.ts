@@ -1,9 +1,9 @@
 import type { SomeTexts } from '../../texts.ts';
 
 export const costs: SomeTexts['costs'] = {
-  lead: 'Was die Definitionen der Tools im Kontext jedes Clients kosten, der sie listet, noch vor der ersten Frage. Schätzwerte.',
+  lead: 'Wie viele Token die Tool-Definitionen im Kontext jedes Clients belegen, der sie auflistet, noch vor der ersten Frage. Geschätzt.',
   leadOwn:
-    'Was die Definitionen Ihrer Tools im Kontext Ihrer Clients kosten, die sie listen, noch vor der ersten Frage. Schätzwerte.',
+    'Wie viele Token die Definitionen Ihrer Tools im Kontext Ihrer Clients belegen, noch vor der ersten Frage. Geschätzt.',
   endpoint: 'Endpunkt',
   all: 'Alle Server',
   group: 'Gruppe {{name}}',

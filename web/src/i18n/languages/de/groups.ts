@@ -18,7 +18,7 @@ export const groups: SomeTexts['groups'] = {
     public: 'Alle Benutzer',
   },
   shared: 'Geteilt mit',
-  sharedHint: 'Benutzernamen, je Zeile einer.',
+  sharedHint: 'Ein Benutzername pro Zeile.',
   servers_one: '{{number}} Server',
   servers_other: '{{number}} Server',
   noServers: 'Noch kein Server',
@@ -41,6 +41,6 @@ export const groups: SomeTexts['groups'] = {
   gone: 'Diesen Server gibt es nicht mehr.',
   noTools: 'Er bietet derzeit keine Tools an.',
   foreign: 'Diese Gruppe gehört {{owner}}. Sie können sie verwenden und sehen, was sie anbietet.',
-  off: 'am Server deaktiviert',
+  off: 'beim Server deaktiviert',
   noServerAtAll: 'Es gibt noch keinen Server zur Auswahl.',
 };

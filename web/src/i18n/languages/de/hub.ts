@@ -244,7 +244,7 @@ export const sentences: SomeHubTexts['sentences'] = {
   no_such_tool: 'Der Server „{{server}}“ hat kein Tool „{{name}}“.',
   no_such_prompt: 'Der Server „{{server}}“ hat keinen Prompt „{{name}}“.',
   server_installing:
-    'Server „{{server}}“ wird noch installiert, was Minuten dauern kann. Versuchen Sie es später erneut.',
+    'Server „{{server}}“ wird noch installiert; das kann einige Minuten dauern. Versuchen Sie es später erneut.',
   server_connecting: 'Server „{{server}}“ wird noch verbunden. Versuchen Sie es gleich noch einmal.',
   server_away: 'Server „{{server}}“ ist nicht verbunden. Nächster Versuch in {{seconds}} s.',
   server_faulty:

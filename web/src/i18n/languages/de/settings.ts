@@ -18,12 +18,12 @@ export const settings: SomeTexts['settings'] = {
   skipped: 'Übersprungen',
   done: 'Fertig',
   cidrsHint:
-    'Ein Bereich je Zeile, etwa 10.1.0.0/16. Sonst erreichen Server, deren Eigentümer kein Admin ist, nur das öffentliche Internet.',
+    'Ein Bereich pro Zeile, etwa 10.1.0.0/16. Sonst erreichen Server, deren Eigentümer kein Admin ist, nur das öffentliche Internet.',
   baseUrlHint:
     'Wie Browser den Hub erreichen, ohne Pfad: https://hub.example.com. INSTALL_BASE_URL in der Umgebung hat Vorrang.',
-  payloadHint: 'Zu sehen auf der Seite „Aktivität“, je 8 000 Zeichen, unverändert. Sie können Geheimnisse enthalten.',
+  payloadHint: 'Zu sehen auf der Seite „Aktivität“, je 8.000 Zeichen, unverändert. Sie können Geheimnisse enthalten.',
   pageSizeHint: '0 liefert alles auf einmal, was jeder Client versteht.',
-  separatorHint: 'Damit ändern sich die Namen der Tools: Clients müssen ihre Tools neu abfragen.',
+  separatorHint: 'Damit ändern sich die Namen der Tools: Clients müssen ihre Tool-Liste neu abrufen.',
   openApiHint:
     'GET und POST /api/tools/<Server>/<Tool>, für Programme, die OpenAPI können, aber kein MCP. Seiten fremder Websites werden in jedem Fall abgewiesen.',
   bearerHint:
@@ -31,7 +31,7 @@ export const settings: SomeTexts['settings'] = {
   queriesHint:
     'Ohne sie kann die Aktivität nicht zeigen, warum eine Suche nichts fand. Treffer, Plätze und Aufrufe werden in jedem Fall gespeichert.',
   undo: 'Änderungen verwerfen',
-  lead: 'Was für den ganzen Hub gilt. Änderungen wirken sofort.',
+  lead: 'Einstellungen für den ganzen Hub. Änderungen wirken sofort.',
   tabs: {
     general: 'Allgemein',
     transfer: 'Export und Import',
@@ -47,7 +47,7 @@ export const settings: SomeTexts['settings'] = {
   openApiOff: 'Aus',
   secondFactor: 'Zweiter Faktor bei Anmeldung mit Passwort',
   secondFactorHint:
-    'Wer keinen hat, kann ihn dann nur noch einrichten. Bei Anmeldung über einen Anbieter fragt dieser danach.',
+    'Wer noch keinen hat, muss ihn dann zuerst einrichten. Bei der Anmeldung über einen Anbieter ist dieser dafür zuständig.',
   secondFactorNo: 'Nur wer einen eingerichtet hat',
   secondFactorAdmins: 'Pflicht für Admins',
   secondFactorEveryone: 'Pflicht für alle',
@@ -69,7 +69,8 @@ export const settings: SomeTexts['settings'] = {
   secretsText:
     'Die Datei enthält die Geheimnisse aller Server im Klartext. Das Log vermerkt, dass Sie sie heruntergeladen haben.',
   importTitle: 'Import',
-  importText: 'Eine Einstellungsdatei dieses oder eines anderen Hubs. Bevor sich etwas ändert, sehen Sie, was es wäre.',
+  importText:
+    'Eine Einstellungsdatei dieses oder eines anderen Hubs. Sie sehen die Änderungen, bevor sie übernommen werden.',
   file: 'Einstellungsdatei auswählen',
   paste: 'Oder hier einfügen',
   mode: 'Was nicht in der Datei steht',

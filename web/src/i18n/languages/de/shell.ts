@@ -17,7 +17,7 @@ export const app: SomeTexts['app'] = {
   readonlyHint: 'Dieser Hub wurde mit READONLY gestartet: Tools lassen sich aufrufen, aber nichts lässt sich ändern.',
   lost: 'Der Hub ist nicht erreichbar. Neuer Versuch läuft …',
   lostHint: 'Läuft er noch? Was Sie hier sehen, ist vielleicht nicht mehr aktuell.',
-  back: 'Der Hub ist wieder da.',
+  back: 'Der Hub ist wieder erreichbar.',
   notifications: 'Benachrichtigungen',
 };
 
@@ -90,9 +90,9 @@ export const failure: SomeTexts['failure'] = {
   notFound: 'Diese Seite gibt es nicht',
   notFoundHint: 'Sie wurde vielleicht umbenannt oder gelöscht, oder Sie dürfen sie nicht sehen.',
   forbidden: 'Diese Seite ist nur für Admins',
-  forbiddenHint: 'Wenden Sie sich an einen Admin dieses Hubs, wenn Sie etwas davon brauchen.',
+  forbiddenHint: 'Wenden Sie sich an einen Admin dieses Hubs, wenn Sie hier etwas brauchen.',
   toOverview: 'Zur Übersicht',
   crashed: 'Auf dieser Seite ist ein Fehler aufgetreten',
   crashedHint:
-    'Das ist ein Fehler im Dashboard, nicht in Ihren Einstellungen. Laden Sie die Seite neu; wenn er bleibt, melden Sie ihn mit dem folgenden Text.',
+    'Das ist ein Fehler im Dashboard, nicht in Ihren Einstellungen. Laden Sie die Seite neu; bleibt der Fehler bestehen, melden Sie ihn mit dem folgenden Text.',
 };

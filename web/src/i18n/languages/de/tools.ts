@@ -113,11 +113,11 @@ export const play: SomeTexts['play'] = {
 
 export const smart: SomeTexts['smart'] = {
   overruled:
-    'In Gebrauch ist „{{used}}“, nicht was hier gespeichert ist: Eine Umgebungsvariable des Hubs hat Vorrang, oder das Gespeicherte nennt eine Variable, die nicht gesetzt ist.',
+    'Verwendet wird „{{used}}“ und nicht, was hier gespeichert ist: Eine Umgebungsvariable des Hubs hat Vorrang, oder das Gespeicherte nennt eine Variable, die nicht gesetzt ist.',
   describeFull: 'Ihre Namen und wofür jeder da ist',
   describeNames: 'Ihre Namen',
   describeHint: 'Damit ein Modell weiß, wonach es fragen kann.',
-  describe: 'Was die Suche über die Server verrät',
+  describe: 'Was die Suche über die Server mitteilt',
   leaves:
     'An diesen Dienst gehen Name, Server, Beschreibung und Parameternamen jedes aktiven Tools sowie jede Suchanfrage. Keine Argumente und keine Ergebnisse.',
   next: '{{model}} übernimmt, sobald es jedes Tool kennt: {{done}} von {{all}}',
@@ -179,7 +179,7 @@ export const smart: SomeTexts['smart'] = {
   unsure: 'Auch der beste Treffer hat vielleicht nichts damit zu tun.',
   none: 'Kein Tool passt',
   nothing: 'Es gibt noch kein Tool zu durchsuchen',
-  nothingText: 'Was verbundene Server anbieten, wird hier durchsucht, sobald sie da sind.',
+  nothingText: 'Sobald Server verbunden sind, lassen sich ihre Tools hier durchsuchen.',
   noneText: 'Formulieren Sie es anders, oder sehen Sie unten nach, was ausgeschieden ist.',
   score: 'Punktzahl',
   dropped: 'Ausgeschieden',

@@ -26,8 +26,8 @@ export const traffic: SomeTexts['traffic'] = {
   calls_other: '{{number}} Aufrufe',
   failedOf_one: '{{number}} Aufruf, {{failed}} fehlgeschlagen',
   failedOf_other: '{{number}} Aufrufe, {{failed}} fehlgeschlagen',
-  sum_one: '{{number}} Aufruf, {{failed}} fehlgeschlagen. Abgelehnte Aufrufe sind nicht im Bild.',
-  sum_other: '{{number}} Aufrufe, {{failed}} fehlgeschlagen. Abgelehnte Aufrufe sind nicht im Bild.',
+  sum_one: '{{number}} Aufruf, {{failed}} fehlgeschlagen. Abgelehnte Aufrufe sind nicht dargestellt.',
+  sum_other: '{{number}} Aufrufe, {{failed}} fehlgeschlagen. Abgelehnte Aufrufe sind nicht dargestellt.',
   list: 'Liste dieser Aufrufe',
-  table: 'Das Bild als Tabelle',
+  table: 'Als Tabelle',
 };

@@ -85,7 +85,7 @@ export const sessions: SomeTexts['sessions'] = {
   current: 'Ce navigateur',
   unknown: 'Un programme',
   about: '{{address}}, depuis le {{since}}, dernière activité le {{seen}}',
-  end: 'Mettre fin à la session de {{browser}} sur {{address}}',
+  end: 'Mettre fin à la session de {{browser}} ({{address}})',
   endOthers: 'Mettre fin à toutes les autres',
   othersEnded: 'Toutes les autres sessions ont pris fin.',
 };

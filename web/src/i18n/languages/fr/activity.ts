@@ -1,7 +1,7 @@
 import type { SomeTexts } from '../../texts.ts';
 
 export const activity: SomeTexts['activity'] = {
-  incomplete: 'La base de données est illisible pour le moment : seul ce que ce hub a en mémoire est affiché.',
+  incomplete: 'La base de données ne peut pas être lue pour le moment : seul ce que ce hub a en mémoire est affiché.',
   calls: 'Appels',
   searches: 'Recherches',
   sum_one: '{{number}} appel',
@@ -30,13 +30,13 @@ export const activity: SomeTexts['activity'] = {
   searchPage_one: 'Page {{page}} sur {{pages}}, {{number}} recherche',
   searchPage_many: 'Page {{page}} sur {{pages}}, {{number}} de recherches',
   searchPage_other: 'Page {{page}} sur {{pages}}, {{number}} recherches',
-  lead: 'Tous les appels passés par le hub, et leur issue.',
-  leadOwn: 'Vos appels, et leur issue.',
+  lead: 'Tous les appels passés par le hub, et leur résultat.',
+  leadOwn: 'Vos appels, et leur résultat.',
   server: 'Serveur',
   unknownServer: 'Inconnu de l’appelant',
   noName: '(sans nom)',
   tool: 'Outil',
-  status: 'Issue',
+  status: 'Résultat',
   client: 'Client',
   user: 'Utilisateur',
   key: 'Clé d’accès',
@@ -54,7 +54,7 @@ export const activity: SomeTexts['activity'] = {
   who: 'Qui',
   anonymous: 'anonyme',
   allFailed: 'Tous les échecs',
-  causes: 'Pourquoi des appels ont échoué',
+  causes: 'Causes des échecs',
   causesLead: 'Une ligne par cause, la plus fréquente en premier.',
   noCause: 'Aucune raison n’a été donnée.',
   log: 'Journal de ce moment',
@@ -77,7 +77,7 @@ export const activity: SomeTexts['activity'] = {
   patterns: 'Tendances',
   stack: 'Couleurs',
   by: {
-    outcome: 'Par issue',
+    outcome: 'Par résultat',
     server: 'Par serveur',
     tool: 'Par outil',
     keyName: 'Par clé d’accès',
@@ -107,7 +107,7 @@ export const activity: SomeTexts['activity'] = {
 };
 
 export const logs: SomeTexts['logs'] = {
-  incomplete: 'La base de données est illisible pour le moment : seul ce que ce hub a en mémoire est affiché.',
+  incomplete: 'La base de données ne peut pas être lue pour le moment : seul ce que ce hub a en mémoire est affiché.',
   lead: 'Ce que le hub et ses serveurs écrivent, au fur et à mesure.',
   search: 'Rechercher dans les messages',
   service: 'Service',
@@ -123,10 +123,10 @@ export const logs: SomeTexts['logs'] = {
   count_many: '{{number}} de lignes',
   count_other: '{{number}} lignes',
   state: { open: 'En direct', connecting: 'Connexion…', lost: 'Connexion perdue' },
-  past: 'En différé',
+  past: 'Pas en direct',
   stretch: 'Du {{from}} au {{to}}',
   live: 'Tout afficher, en direct',
-  toEnd: 'Aux plus récentes',
+  toEnd: 'Aller aux plus récentes',
   loadingOlder: 'Chargement des entrées plus anciennes…',
   asText: 'En texte (.log)',
   asJson: 'En lignes JSON (.jsonl)',

@@ -18,7 +18,7 @@ export const catalog: SomeTexts['catalog'] = {
     code: 'Code',
     web: 'Web',
     data: 'Bases de données',
-    work: 'Travail',
+    work: 'Productivité',
     talk: 'E-mail et messagerie',
     cloud: 'Exploitation',
     media: 'Médias',
@@ -26,7 +26,7 @@ export const catalog: SomeTexts['catalog'] = {
   },
   known: 'Fournis avec le hub ({{number}})',
   knownList: 'Serveurs fournis avec le hub',
-  noneKnown: 'Rien ne correspond dans cette liste.',
+  noneKnown: 'Aucun résultat dans cette liste.',
   use: 'Ajouter {{name}}',
   byAdmins: 'Ajout par un administrateur',
   needs: 'Ce qu’il lui faut',
@@ -62,7 +62,7 @@ export const catalog: SomeTexts['catalog'] = {
   awayText:
     'La machine du hub ne parvient pas à l’atteindre. La liste ci-dessus et les autres façons d’ajouter un serveur fonctionnent sans lui.',
   more: 'Plus de résultats',
-  noneInRegistry: 'Aucun serveur du registre ne correspond.',
+  noneInRegistry: 'Aucun résultat dans le registre.',
   source: 'Code source',
   cannot: 'Il ne propose aucun mode de démarrage que ce hub connaisse.',
 };

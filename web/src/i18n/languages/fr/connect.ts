@@ -38,7 +38,7 @@ export const connect: SomeTexts['connect'] = {
     chooseServer: 'Choisir un serveur…',
   },
   credential: {
-    none: 'Sans rien',
+    none: 'Sans identifiants',
     noneText: 'Ce hub ne demande pas de clé aux programmes de sa machine.',
     noneSeen: 'Le hub ne pourra pas vous montrer sa connexion : sans identifiants, il ne sait pas à qui est le client.',
     key: 'Avec une nouvelle clé d’accès',
@@ -64,7 +64,7 @@ export const connect: SomeTexts['connect'] = {
   called: 'Son premier appel est arrivé.',
   others: 'Entre-temps, un autre client s’est connecté : « {{name}} ».',
   activity: 'Voir ses appels',
-  done: 'Vers la vue d’ensemble',
+  done: 'Aller à la vue d’ensemble',
   again: 'Connecter un autre client',
   last: 'Dernières connexions',
   seen: '« {{name}} », {{when}}',

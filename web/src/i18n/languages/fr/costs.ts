@@ -1,9 +1,9 @@
 import type { SomeTexts } from '../../texts.ts';
 
 export const costs: SomeTexts['costs'] = {
-  lead: 'Ce que coûtent les définitions des outils dans le contexte de chaque client qui les liste, avant même la première question. Estimations.',
+  lead: 'Les tokens que les définitions des outils occupent dans le contexte de chaque client qui les liste, avant même la première question. Estimations.',
   leadOwn:
-    'Ce que coûtent les définitions de vos outils dans le contexte de vos clients qui les listent, avant même la première question. Estimations.',
+    'Les tokens que les définitions de vos outils occupent dans le contexte de vos clients, avant même la première question. Estimations.',
   endpoint: 'Endpoint',
   all: 'Tous les serveurs',
   group: 'Groupe {{name}}',
@@ -26,9 +26,9 @@ export const costs: SomeTexts['costs'] = {
   never_one: '{{number}} outil n’a jamais été appelé {{when}}.',
   never_many: '{{number}} d’outils n’ont jamais été appelés {{when}}.',
   never_other: '{{number}} outils n’ont jamais été appelés {{when}}.',
-  neverOwn_one: 'Vous n’avez jamais appelé {{number}} outil {{when}}.',
-  neverOwn_many: 'Vous n’avez jamais appelé {{number}} d’outils {{when}}.',
-  neverOwn_other: 'Vous n’avez jamais appelé {{number}} de vos outils {{when}}.',
+  neverOwn_one: 'Il y a {{number}} outil que vous n’avez jamais appelé {{when}}.',
+  neverOwn_many: 'Il y a {{number}} d’outils que vous n’avez jamais appelés {{when}}.',
+  neverOwn_other: 'Il y a {{number}} outils que vous n’avez jamais appelés {{when}}.',
   save: 'Sans eux, chaque client économise {{tokens}} tokens sur {{all}} ({{share}}).',
   saveOwn:
     'Ils représentent {{tokens}} tokens sur {{all}} ({{share}}). Un groupe, ou une clé d’accès limitée à moins de serveurs, coûte moins.',
@@ -39,7 +39,7 @@ export const costs: SomeTexts['costs'] = {
   mapLead: 'Plus c’est grand, plus c’est coûteux. Cliquer sur un serveur l’affiche seul.',
   called: 'Appelé',
   notCalled: 'jamais appelé {{when}}',
-  small: 'De nombreux petits réunis',
+  small: 'Beaucoup de petits, regroupés',
   otherServers_one: '{{number}} autre serveur',
   otherServers_many: '{{number}} d’autres serveurs',
   otherServers_other: '{{number}} autres serveurs',

@@ -16,8 +16,8 @@ export const servers: SomeTexts['servers'] = {
     'Aucun serveur ne vous a encore été attribué. Adressez-vous à un administrateur, ou ajoutez votre propre serveur distant.',
   state: {
     connected: 'Connecté',
-    connecting: 'Connexion',
-    installing: 'Installation',
+    connecting: 'Connexion en cours',
+    installing: 'Installation en cours',
     waitsToInstall: 'En attente d’installation',
     waitsToStart: 'En attente de démarrage',
     disconnected: 'Déconnecté',
@@ -25,7 +25,7 @@ export const servers: SomeTexts['servers'] = {
     oauth_required: 'Connexion requise',
     disabled: 'Désactivé',
   },
-  soFar: '{{time}} jusqu’ici',
+  soFar: 'depuis {{time}}',
   retry: 'Prochaine tentative {{when}}',
   cannotReach:
     'Le serveur est injoignable pour le moment. Son propriétaire et les administrateurs en voient la raison.',
@@ -46,7 +46,7 @@ export const servers: SomeTexts['servers'] = {
       'Son lanceur (npx, uvx…) installe le paquet, ce qui peut prendre plusieurs minutes. Le hub attend la fin, sans l’interrompre.',
     unusable: 'Ses paramètres doivent être corrigés. D’ici là, le hub ne le connecte pas.',
     waitsToInstall: 'Son paquet doit être installé ; d’autres installations passent avant.',
-    waitsToStart: 'Il démarrera dès que moins de serveurs seront en cours de démarrage.',
+    waitsToStart: 'Il démarrera dès que d’autres serveurs auront fini de démarrer.',
   },
   signIn: 'Se connecter',
   signOut: 'Se déconnecter',
@@ -56,7 +56,7 @@ export const servers: SomeTexts['servers'] = {
   correct: 'Corriger les paramètres',
   reloaded: 'Reconnexion…',
   rename: 'Renommer',
-  renamed: 'Renommé. Les groupes utilisent le nouveau nom ; les clients devront redemander leurs outils.',
+  renamed: 'Renommé. Les groupes utilisent le nouveau nom ; les clients devront recharger leur liste d’outils.',
   newName: 'Nouveau nom',
   deleteTitle: 'Supprimer le serveur « {{name}} » ?',
   deleteText:

@@ -22,7 +22,7 @@ export const settings: SomeTexts['settings'] = {
     'L’adresse du hub pour les navigateurs, sans chemin : https://hub.example.com. La variable d’environnement INSTALL_BASE_URL est prioritaire.',
   payloadHint: 'Sur la page « Activité », 8 000 caractères chacun, tels quels. Ils peuvent contenir des secrets.',
   pageSizeHint: '0 donne tout en une fois, ce que tous les clients comprennent.',
-  separatorHint: 'Les noms des outils changent avec lui : les clients devront redemander leurs outils.',
+  separatorHint: 'Les noms des outils changent avec lui : les clients devront recharger leur liste d’outils.',
   openApiHint:
     'GET et POST /api/tools/<serveur>/<outil>, pour les programmes qui connaissent OpenAPI et non MCP. Les pages d’autres sites web sont toujours refusées.',
   bearerHint:
@@ -30,7 +30,7 @@ export const settings: SomeTexts['settings'] = {
   queriesHint:
     'Sans cela, l’activité ne peut pas montrer pourquoi une recherche n’a rien trouvé. Résultats, rangs et appels sont toujours conservés.',
   undo: 'Annuler les changements',
-  lead: 'Ce qui vaut pour tout le hub. Les changements prennent effet aussitôt.',
+  lead: 'Les paramètres de tout le hub. Les changements prennent effet aussitôt.',
   tabs: {
     general: 'Général',
     transfer: 'Export et import',
@@ -44,9 +44,9 @@ export const settings: SomeTexts['settings'] = {
   openApiOpen: 'Pour tous',
   openApiAuth: 'Avec des identifiants',
   openApiOff: 'Désactivé',
-  secondFactor: 'Second facteur à la connexion par mot de passe',
+  secondFactor: 'Second facteur pour la connexion par mot de passe',
   secondFactorHint:
-    'Sans second facteur, on ne peut alors que le configurer. Pour les connexions chez un fournisseur, c’est lui qui le demande.',
+    'Qui n’en a pas doit d’abord en configurer un. Pour les connexions via un fournisseur, c’est ce dernier qui s’en charge.',
   secondFactorNo: 'Seulement pour ceux qui l’ont configuré',
   secondFactorAdmins: 'Exigé des administrateurs',
   secondFactorEveryone: 'Exigé de tous',

@@ -17,7 +17,7 @@ export const app: SomeTexts['app'] = {
   readonlyHint: 'Ce hub a été démarré avec READONLY : les outils peuvent être appelés, rien ne peut être modifié.',
   lost: 'Le hub est injoignable. Nouvelle tentative…',
   lostHint: 'Est-il toujours en marche ? Ce que vous voyez n’est peut-être plus à jour.',
-  back: 'Le hub est de retour.',
+  back: 'Le hub répond de nouveau.',
   notifications: 'Notifications',
 };
 
@@ -91,7 +91,7 @@ export const failure: SomeTexts['failure'] = {
   notFoundHint: 'Elle a peut-être été renommée ou supprimée, ou vous n’y avez pas accès.',
   forbidden: 'Page réservée aux administrateurs',
   forbiddenHint: 'Adressez-vous à un administrateur de ce hub si vous en avez besoin.',
-  toOverview: 'Vers la vue d’ensemble',
+  toOverview: 'Aller à la vue d’ensemble',
   crashed: 'Une erreur s’est produite sur cette page',
   crashedHint:
     'L’erreur vient du tableau de bord, pas de vos paramètres. Rechargez la page ; si elle persiste, signalez-la avec le texte ci-dessous.',

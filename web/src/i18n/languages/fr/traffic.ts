@@ -3,7 +3,7 @@ import type { SomeTexts } from '../../texts.ts';
 export const traffic: SomeTexts['traffic'] = {
   lead: 'Quels clients appellent quels serveurs, par quel endpoint : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
   leadOwn: 'Vos appels, de vos clients aux serveurs : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
-  hint: 'Cliquer sur un nom montre ses seuls appels.',
+  hint: 'Cliquez sur un nom pour ne voir que ses appels.',
   column: {
     client: 'Clients',
     scope: 'Endpoints',
@@ -33,5 +33,5 @@ export const traffic: SomeTexts['traffic'] = {
   sum_many: '{{number}} d’appels, {{failed}} en échec. Les appels refusés n’y figurent pas.',
   sum_other: '{{number}} appels, {{failed}} en échec. Les appels refusés n’y figurent pas.',
   list: 'La liste de ces appels',
-  table: 'L’image en tableau',
+  table: 'En tableau',
 };
