@@ -3,13 +3,13 @@ import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './de/account.ts';
 import * as connect from './de/connect.ts';
 import * as login from './de/login.ts';
-import { reasons, sentences } from './de/hub.ts';
+import { problems, reasons, sentences } from './de/hub.ts';
 import * as overview from './de/overview.ts';
 import * as palette from './de/palette.ts';
 import * as servers from './de/servers.ts';
 import * as shell from './de/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences };
+export const hub: SomeHubTexts = { reasons, sentences, problems };
 
 export const texts: SomeTexts = {
   ...shell,

@@ -3,13 +3,13 @@ import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './es/account.ts';
 import * as connect from './es/connect.ts';
 import * as login from './es/login.ts';
-import { reasons, sentences } from './es/hub.ts';
+import { problems, reasons, sentences } from './es/hub.ts';
 import * as overview from './es/overview.ts';
 import * as palette from './es/palette.ts';
 import * as servers from './es/servers.ts';
 import * as shell from './es/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences };
+export const hub: SomeHubTexts = { reasons, sentences, problems };
 
 export const texts: SomeTexts = {
   ...shell,

@@ -3,13 +3,13 @@ import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './fr/account.ts';
 import * as connect from './fr/connect.ts';
 import * as login from './fr/login.ts';
-import { reasons, sentences } from './fr/hub.ts';
+import { problems, reasons, sentences } from './fr/hub.ts';
 import * as overview from './fr/overview.ts';
 import * as palette from './fr/palette.ts';
 import * as servers from './fr/servers.ts';
 import * as shell from './fr/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences };
+export const hub: SomeHubTexts = { reasons, sentences, problems };
 
 export const texts: SomeTexts = {
   ...shell,

@@ -3,13 +3,13 @@ import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
 import * as account from './ja/account.ts';
 import * as connect from './ja/connect.ts';
 import * as login from './ja/login.ts';
-import { reasons, sentences } from './ja/hub.ts';
+import { problems, reasons, sentences } from './ja/hub.ts';
 import * as overview from './ja/overview.ts';
 import * as palette from './ja/palette.ts';
 import * as servers from './ja/servers.ts';
 import * as shell from './ja/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences };
+export const hub: SomeHubTexts = { reasons, sentences, problems };
 
 export const texts: SomeTexts = {
   ...shell,

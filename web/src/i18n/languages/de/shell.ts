@@ -95,4 +95,7 @@ export const failure: SomeTexts['failure'] = {
   crashed: 'Auf dieser Seite ist ein Fehler aufgetreten',
   crashedHint:
     'Das ist ein Fehler im Dashboard, nicht in Ihren Einstellungen. Laden Sie die Seite neu; bleibt der Fehler bestehen, melden Sie ihn mit dem folgenden Text.',
+  wrongValue: 'Ein Wert wird nicht akzeptiert: {{problem}}',
+  wrongValues_one: '{{number}} Wert wird nicht akzeptiert.',
+  wrongValues_other: '{{number}} Werte werden nicht akzeptiert.',
 };

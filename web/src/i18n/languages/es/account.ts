@@ -25,7 +25,7 @@ export const account: SomeTexts['account'] = {
 
 export const factor: SomeTexts['factor'] = {
   title: 'Segundo factor',
-  none: 'Después de la contraseña se pide un código de una aplicación de tu teléfono. Así, una contraseña robada no sirve de nada.',
+  none: 'Después de la contraseña se pide un código de una aplicación de tu teléfono. Así, una contraseña robada no basta para entrar.',
   setUp: 'Configurar una aplicación de autenticación',
   otherApp: 'Configurar otra aplicación en su lugar',
   app: 'Aplicación de autenticación',
@@ -85,7 +85,7 @@ export const sessions: SomeTexts['sessions'] = {
   current: 'Este navegador',
   unknown: 'Un programa',
   about: '{{address}}, desde el {{since}}, última actividad el {{seen}}',
-  end: 'Cerrar la sesión de {{browser}} en {{address}}',
+  end: 'Cerrar la sesión de {{browser}} ({{address}})',
   endOthers: 'Cerrar todas las demás',
   othersEnded: 'Se han cerrado todas las demás sesiones.',
 };
@@ -103,7 +103,7 @@ export const apps: SomeTexts['apps'] = {
   endOf: 'Desconectar {{name}}',
   end: 'Desconectar',
   endTitle: '¿Desconectar «{{name}}»?',
-  endText: 'Se rechaza desde ahora mismo, hasta que se la vuelva a autorizar.',
+  endText: 'Se rechazará desde este momento, hasta que se vuelva a autorizar.',
   ended: '«{{name}}» se ha desconectado.',
 };
 

@@ -1,9 +1,9 @@
 import type { SomeTexts } from '../../texts.ts';
 
 export const costs: SomeTexts['costs'] = {
-  lead: 'Lo que cuestan las definiciones de las herramientas en el contexto de cada cliente que las lista, antes de la primera pregunta. Estimaciones.',
+  lead: 'Los tokens que ocupan las definiciones de las herramientas en el contexto de cada cliente que las lista, antes incluso de la primera pregunta. Estimaciones.',
   leadOwn:
-    'Lo que cuestan las definiciones de tus herramientas en el contexto de tus clientes que las listan, antes de la primera pregunta. Estimaciones.',
+    'Los tokens que ocupan las definiciones de tus herramientas en el contexto de tus clientes, antes incluso de la primera pregunta. Estimaciones.',
   endpoint: 'Endpoint',
   all: 'Todos los servidores',
   group: 'Grupo {{name}}',
@@ -26,16 +26,16 @@ export const costs: SomeTexts['costs'] = {
   never_one: '{{number}} herramienta no se ha llamado nunca {{when}}.',
   never_many: '{{number}} de herramientas no se han llamado nunca {{when}}.',
   never_other: '{{number}} herramientas no se han llamado nunca {{when}}.',
-  neverOwn_one: 'Nunca has llamado a {{number}} herramienta {{when}}.',
-  neverOwn_many: 'Nunca has llamado a {{number}} de herramientas {{when}}.',
-  neverOwn_other: 'Nunca has llamado a {{number}} herramientas {{when}}.',
+  neverOwn_one: 'Hay {{number}} herramienta a la que nunca has llamado {{when}}.',
+  neverOwn_many: 'Hay {{number}} de herramientas a las que nunca has llamado {{when}}.',
+  neverOwn_other: 'Hay {{number}} herramientas a las que nunca has llamado {{when}}.',
   save: 'Sin ellas, cada cliente ahorra {{tokens}} de {{all}} tokens ({{share}}).',
   saveOwn:
     'Son {{tokens}} de {{all}} tokens ({{share}}). Un grupo, o una clave de acceso para menos servidores, cuesta menos.',
   young: 'Las llamadas solo se conocen {{when}}: los registros anteriores se han eliminado, o no los hay.',
   selectUnused: 'Seleccionarlas',
   map: 'Tokens por servidor y herramienta',
-  mapLead: 'Cuanto más grande, más cuesta. Un clic en un servidor lo muestra solo.',
+  mapLead: 'Cuanto más grande, más cuesta. Haz clic en un servidor para ver solo sus herramientas.',
   called: 'Llamada',
   notCalled: 'nunca llamada {{when}}',
   small: 'Muchas pequeñas juntas',

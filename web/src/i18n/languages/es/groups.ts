@@ -33,7 +33,7 @@ export const groups: SomeTexts['groups'] = {
   member: '{{name}} está en el grupo',
   allTools: 'Todas las herramientas, también las futuras',
   allOf_one: 'Su única herramienta',
-  allOf_many: 'Los {{number}} de herramientas',
+  allOf_many: 'Todas: {{number}} de herramientas',
   allOf_other: 'Las {{number}} herramientas',
   someOf: '{{number}} de {{total}} herramientas',
   open: 'Herramientas de {{name}}',

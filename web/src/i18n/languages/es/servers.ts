@@ -43,7 +43,7 @@ export const servers: SomeTexts['servers'] = {
       'Su lanzador (npx, uvx…) está instalando el paquete, lo que puede tardar minutos. El hub espera sin interrumpirlo.',
     unusable: 'Hay que corregir sus ajustes. Hasta entonces el hub no lo conecta.',
     waitsToInstall: 'Hay que instalar su paquete, y otras instalaciones van antes.',
-    waitsToStart: 'Se iniciará en cuanto haya menos servidores iniciándose.',
+    waitsToStart: 'Se iniciará cuando otros servidores terminen de iniciarse.',
   },
   signIn: 'Iniciar sesión',
   signOut: 'Cerrar sesión',
@@ -53,7 +53,7 @@ export const servers: SomeTexts['servers'] = {
   correct: 'Corregir los ajustes',
   reloaded: 'Reconectando…',
   rename: 'Renombrar',
-  renamed: 'Renombrado. Los grupos usan el nombre nuevo; los clientes tendrán que volver a pedir sus herramientas.',
+  renamed: 'Renombrado. Los grupos usan el nombre nuevo; los clientes tendrán que actualizar su lista de herramientas.',
   newName: 'Nombre nuevo',
   deleteTitle: '¿Eliminar el servidor «{{name}}»?',
   deleteText:
@@ -166,7 +166,7 @@ export const servers: SomeTexts['servers'] = {
     add_one: 'Añadir {{number}} servidor',
     add_many: 'Añadir {{number}} de servidores',
     add_other: 'Añadir {{number}} servidores',
-    exists: 'Ya hay un servidor con ese nombre. Con otro nombre estarán los dos.',
+    exists: 'Ya hay un servidor con ese nombre. Con otro nombre se conservan los dos.',
     otherName: 'Otro nombre',
     take: 'Tomar {{name}}',
     needs:

@@ -22,22 +22,22 @@ export const settings: SomeTexts['settings'] = {
     'La dirección del hub para los navegadores, sin ruta: https://hub.example.com. La variable de entorno INSTALL_BASE_URL tiene prioridad.',
   payloadHint: 'En la página «Actividad», 8 000 caracteres de cada uno, tal cual. Pueden contener secretos.',
   pageSizeHint: '0 lo da todo de una vez, algo que entienden todos los clientes.',
-  separatorHint: 'Con él cambian los nombres de las herramientas: los clientes tendrán que volver a pedirlas.',
+  separatorHint: 'Con él cambian los nombres de las herramientas: los clientes tendrán que actualizar su lista.',
   openApiHint:
     'GET y POST /api/tools/<servidor>/<herramienta>, para programas que conocen OpenAPI pero no MCP. Las páginas de otros sitios web se rechazan siempre.',
   bearerHint:
-    'Una clave de acceso o una sesión. Las credenciales que se envían se comprueban siempre. Con «Nunca», cualquiera que llegue al hub puede usar todos los servidores que no sean privados.',
+    'Una clave de acceso o una sesión. Las credenciales que se envían se comprueban siempre. Con «Nunca», cualquiera con acceso al hub puede usar todos los servidores que no sean privados.',
   queriesHint:
     'Sin ello, la actividad no puede mostrar por qué una búsqueda no encontró nada. Resultados, posiciones y llamadas se guardan siempre.',
   undo: 'Deshacer los cambios',
-  lead: 'Lo que vale para todo el hub. Los cambios se aplican de inmediato.',
+  lead: 'Ajustes de todo el hub. Los cambios se aplican de inmediato.',
   tabs: {
     general: 'General',
     transfer: 'Exportar e importar',
   },
   access: 'Acceso',
   bearer: 'Los endpoints MCP piden credenciales',
-  bearerAuto: 'Solo si se puede llegar al hub desde otras máquinas',
+  bearerAuto: 'Solo si el hub es accesible desde otras máquinas',
   bearerOn: 'Siempre',
   bearerOff: 'Nunca',
   openApi: 'Herramientas por HTTP simple (OpenAPI)',
@@ -46,7 +46,7 @@ export const settings: SomeTexts['settings'] = {
   openApiOff: 'Desactivado',
   secondFactor: 'Segundo factor al iniciar sesión con contraseña',
   secondFactorHint:
-    'Quien no lo tenga solo podrá configurarlo. En los inicios de sesión de un proveedor, lo pide el proveedor.',
+    'Quien aún no lo tenga deberá configurarlo primero. En los inicios de sesión con un proveedor, se encarga el proveedor.',
   secondFactorNo: 'Solo a quien lo haya configurado',
   secondFactorAdmins: 'Obligatorio para administradores',
   secondFactorEveryone: 'Obligatorio para todos',

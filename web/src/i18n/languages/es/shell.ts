@@ -94,5 +94,9 @@ export const failure: SomeTexts['failure'] = {
   toOverview: 'Ir al resumen',
   crashed: 'Se ha producido un error en esta página',
   crashedHint:
-    'El fallo está en el panel, no en tus ajustes. Recarga la página; si continúa, infórmanos con el texto de abajo.',
+    'El fallo está en el panel, no en tus ajustes. Recarga la página; si el problema continúa, notifícalo con el texto de abajo.',
+  wrongValue: 'Hay un valor que no se acepta: {{problem}}',
+  wrongValues_one: 'No se acepta {{number}} valor.',
+  wrongValues_many: 'No se aceptan {{number}} de valores.',
+  wrongValues_other: 'No se aceptan {{number}} valores.',
 };

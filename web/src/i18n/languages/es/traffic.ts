@@ -3,7 +3,7 @@ import type { SomeTexts } from '../../texts.ts';
 export const traffic: SomeTexts['traffic'] = {
   lead: 'Qué clientes llaman a qué servidores y por qué endpoint: cuanto más ancho, más llamadas; en rojo, lo que falló.',
   leadOwn: 'Tus llamadas, de tus clientes a los servidores: cuanto más ancho, más llamadas; en rojo, lo que falló.',
-  hint: 'Un clic en un nombre muestra solo sus llamadas.',
+  hint: 'Haz clic en un nombre para ver solo sus llamadas.',
   column: {
     client: 'Clientes',
     scope: 'Endpoints',
@@ -29,9 +29,9 @@ export const traffic: SomeTexts['traffic'] = {
   failedOf_one: '{{number}} llamada, {{failed}} con error',
   failedOf_many: '{{number}} de llamadas, {{failed}} con error',
   failedOf_other: '{{number}} llamadas, {{failed}} con error',
-  sum_one: '{{number}} llamada, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
-  sum_many: '{{number}} de llamadas, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
-  sum_other: '{{number}} llamadas, {{failed}} con error. Las rechazadas no aparecen en la imagen.',
+  sum_one: '{{number}} llamada, {{failed}} con error. Las rechazadas no aparecen en el gráfico.',
+  sum_many: '{{number}} de llamadas, {{failed}} con error. Las rechazadas no aparecen en el gráfico.',
+  sum_other: '{{number}} llamadas, {{failed}} con error. Las rechazadas no aparecen en el gráfico.',
   list: 'La lista de estas llamadas',
-  table: 'La imagen como tabla',
+  table: 'Como tabla',
 };

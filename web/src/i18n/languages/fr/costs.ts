@@ -36,7 +36,7 @@ export const costs: SomeTexts['costs'] = {
     'Les appels ne sont connus que {{when}} : les enregistrements plus anciens ont été supprimés, ou il n’y en a pas.',
   selectUnused: 'Les sélectionner',
   map: 'Tokens par serveur et par outil',
-  mapLead: 'Plus c’est grand, plus c’est coûteux. Cliquer sur un serveur l’affiche seul.',
+  mapLead: 'Plus c’est grand, plus c’est coûteux. Cliquez sur un serveur pour ne voir que lui.',
   called: 'Appelé',
   notCalled: 'jamais appelé {{when}}',
   small: 'Beaucoup de petits, regroupés',

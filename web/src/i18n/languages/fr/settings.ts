@@ -4,7 +4,7 @@ export const settings: SomeTexts['settings'] = {
   withSecretsText:
     'Tel quel, pour une sauvegarde. Même ainsi, les clés d’accès ne sont que des empreintes. À conserver comme un mot de passe.',
   withoutSecretsText:
-    'Les valeurs des variables d’environnement et des en-têtes deviennent des variables à définir à l’arrivée ; mots de passe et clés d’accès sont omis. À partager, ou à réimporter ici : ce qui est une variable garde alors sa valeur.',
+    'Les valeurs des variables d’environnement et des en-têtes deviennent des variables à définir sur l’autre hub ; mots de passe et clés d’accès sont omis. Pour le partager, ou le réimporter ici : ce qui est une variable garde alors sa valeur.',
   withoutSecrets: 'Sans les secrets',
   exportText: 'Un fichier de paramètres avec lequel un autre hub peut démarrer.',
   why: {

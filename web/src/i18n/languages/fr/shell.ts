@@ -95,4 +95,8 @@ export const failure: SomeTexts['failure'] = {
   crashed: 'Une erreur s’est produite sur cette page',
   crashedHint:
     'L’erreur vient du tableau de bord, pas de vos paramètres. Rechargez la page ; si elle persiste, signalez-la avec le texte ci-dessous.',
+  wrongValue: 'Une valeur est refusée : {{problem}}',
+  wrongValues_one: '{{number}} valeur est refusée.',
+  wrongValues_many: '{{number}} de valeurs sont refusées.',
+  wrongValues_other: '{{number}} valeurs sont refusées.',
 };

@@ -16,7 +16,7 @@ export const users: SomeTexts['users'] = {
   inviteHint: 'このメールアドレスの持ち主がログインするまで待機します。',
   invited: 'ユーザー「{{name}}」はプロバイダーでログインできます。',
   logOut: '{{name}} の全セッションを終了',
-  logOutTitle: '「{{name}}」のすべてのセッションを終了しますか?',
+  logOutTitle: '「{{name}}」のすべてのセッションを終了しますか？',
   logOutText:
     'すべてのブラウザーからログアウトされますが、再びログインできます。アクセスキーとアプリは引き続き有効です。',
   logOutAction: 'セッションを終了',
@@ -34,12 +34,12 @@ export const users: SomeTexts['users'] = {
   created: '作成日 {{when}}',
   noReach: '割り当てなし',
   added: 'ユーザー「{{name}}」を追加しました。',
-  deleteTitle: 'ユーザー「{{name}}」を削除しますか?',
+  deleteTitle: 'ユーザー「{{name}}」を削除しますか？',
   deleteText:
     'ログアウトされ、アクセスキーは無効になり、所有物はあなたに引き継がれます。管理者でないユーザーのサーバーは無効化されるので、内容を確認してから有効にしてください。',
   deleted: 'ユーザー「{{name}}」を削除しました。',
   you: '自分',
-  count_other: '{{number}} ユーザー (うち管理者 {{admins}})',
+  count_other: '{{number}} 人のユーザー (うち管理者 {{admins}} 人)',
 };
 
 export const keys: SomeTexts['keys'] = {
@@ -50,7 +50,7 @@ export const keys: SomeTexts['keys'] = {
   asOwner: '{{owner}} と同じ範囲',
   opensNothing: '何も選択されていません。このキーではまだ何にもアクセスできません。',
   use: 'クライアントはヘッダー「Authorization: Bearer …」で送信します。以下のテキストにはキーが含まれています。',
-  leaveTitle: 'キーを控えずに閉じますか?',
+  leaveTitle: 'キーを控えずに閉じますか？',
   leaveText: 'キーは二度と表示されません。コピーしていない場合は、作り直す必要があります。',
   leave: '閉じる',
   stay: 'キーに戻る',
@@ -96,7 +96,7 @@ export const keys: SomeTexts['keys'] = {
   enable: '{{name}} を有効化',
   emptyTitle: 'アクセスキーはまだありません',
   emptyText: 'クライアントごとに作成すると、個別に取り消せます。',
-  deleteTitle: 'アクセスキー「{{name}}」を削除しますか?',
+  deleteTitle: 'アクセスキー「{{name}}」を削除しますか？',
   deleteText: 'このキーを使用しているプログラムは、ただちに拒否されます。',
   deleted: 'アクセスキー「{{name}}」を削除しました。',
 };

@@ -121,7 +121,7 @@ export const logs: SomeTexts['logs'] = {
   asText: 'テキスト (.log)',
   asJson: 'JSON Lines (.jsonl)',
   clear: 'ログを消去',
-  clearTitle: 'すべてのログを消去しますか?',
+  clearTitle: 'すべてのログを消去しますか？',
   clearText:
     '現在のフィルターで表示されていないものも含め、すべてのエントリが全ユーザーに対して削除されます。必要な場合は、先にダウンロードしてください。',
   cleared: 'ログを消去しました。',

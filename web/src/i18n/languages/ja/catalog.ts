@@ -59,7 +59,7 @@ export const catalog: SomeTexts['catalog'] = {
   searchRegistry: '上の検索欄で検索すると、レジストリも検索されます',
   browseRegistry: 'すべて表示',
   away: 'レジストリに接続できません',
-  awayText: 'ハブのマシンからレジストリに到達できません。上のリストや他の方法での追加は可能です。',
+  awayText: 'ハブのマシンからレジストリに接続できません。上のリストや他の方法での追加は可能です。',
   more: 'さらに表示',
   noneInRegistry: 'レジストリに該当するサーバーはありません。',
   source: 'ソースコード',

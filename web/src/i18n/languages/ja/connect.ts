@@ -17,8 +17,8 @@ export const connect: SomeTexts['connect'] = {
   change: '変更',
   changeStep: '変更: {{step}}',
   steps: {
-    client: 'どのクライアントですか?',
-    reach: '何を使えるようにしますか?',
+    client: 'どのクライアントですか？',
+    reach: '何を使えるようにしますか？',
     credential: 'キーかログインか',
     finish: 'クライアントに設定',
   },

@@ -1,9 +1,8 @@
 import type { SomeTexts } from '../../texts.ts';
 
 export const costs: SomeTexts['costs'] = {
-  lead: 'ツールの定義が、それを一覧する各クライアントのコンテキストで、最初の質問の前に消費するトークン数です (推定値)。',
-  leadOwn:
-    '自分のツールの定義が、自分のクライアントのコンテキストで、最初の質問の前に消費するトークン数です (推定値)。',
+  lead: '一覧を取得する各クライアントのコンテキストで、最初の質問の前にツールの定義が消費するトークン数です (推定値)。',
+  leadOwn: '自分のクライアントのコンテキストで、最初の質問の前にツールの定義が消費するトークン数です (推定値)。',
   endpoint: 'エンドポイント',
   all: 'すべてのサーバー',
   group: 'グループ {{name}}',
@@ -28,7 +27,7 @@ export const costs: SomeTexts['costs'] = {
   selectUnused: 'これらを選択',
   map: 'サーバーとツール別のトークン',
   mapLead: '大きいほど消費が多いことを示します。サーバーをクリックすると、そのサーバーだけを表示します。',
-  called: '使用あり',
+  called: '呼び出しあり',
   notCalled: '{{when}}に呼び出しなし',
   small: '小さいもののまとめ',
   otherServers_other: '他 {{number}} サーバー',

@@ -22,7 +22,7 @@ export const groups: SomeTexts['groups'] = {
   servers_other: '{{number}} サーバー',
   noServers: 'サーバーなし',
   created: 'グループ「{{name}}」を作成しました。公開する内容を選択してください。',
-  deleteTitle: 'グループ「{{name}}」を削除しますか?',
+  deleteTitle: 'グループ「{{name}}」を削除しますか？',
   deleteText: 'このアドレスを使用しているクライアントは接続できなくなります。サーバーは残ります。',
   deleted: 'グループ「{{name}}」を削除しました。',
   content: '公開する内容',

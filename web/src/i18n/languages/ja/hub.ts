@@ -8,7 +8,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   command_misspelled: {
     text: 'コマンド「{{command}}」が PATH に見つかりません。',
     advice:
-      '「{{suggestion}}」の間違いではありませんか? そうでなければ、インストールするか、絶対パスを指定してください。',
+      '「{{suggestion}}」の間違いではありませんか？そうでなければ、インストールするか、絶対パスを指定してください。',
   },
   launcher_not_found: {
     text: 'コマンド「{{command}}」が PATH に見つかりません。',
@@ -146,15 +146,15 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
   no_endpoint: {
     text: '{{where}} が {{status}} を返しました。',
-    advice: 'MCP エンドポイントのアドレスは正しいですか? 多くは /mcp または /sse で終わります。',
+    advice: 'MCP エンドポイントのアドレスは正しいですか？多くは /mcp または /sse で終わります。',
   },
   web_page: {
     text: '{{where}} が Web ページを返しました。',
-    advice: 'MCP エンドポイントのアドレスは正しいですか? 多くは /mcp または /sse で終わります。',
+    advice: 'MCP エンドポイントのアドレスは正しいですか？多くは /mcp または /sse で終わります。',
   },
   not_mcp: {
     text: '{{where}} が {{status}} を返しましたが、内容が MCP メッセージではありません。',
-    advice: 'MCP エンドポイントのアドレスは正しいですか?',
+    advice: 'MCP エンドポイントのアドレスは正しいですか？',
   },
   redirected: {
     text: '{{where}} は別のオリジン {{target}} にリダイレクトしています。ハブはこれに従いません。',
@@ -176,7 +176,7 @@ export const reasons: SomeHubTexts['reasons'] = {
     text: 'サーバーが {{seconds}} 秒以内に応答しませんでした。',
     advice: 'アドレスには到達できます。サーバー、またはその手前のプロキシのログを確認してください。',
   },
-  port_closed: { text: '{{where}} に接続できません: 接続が拒否されました。', advice: 'サーバーは動作していますか?' },
+  port_closed: { text: '{{where}} に接続できません: 接続が拒否されました。', advice: 'サーバーは動作していますか？' },
   host_unknown: {
     text: '{{where}} に接続できません: ホスト名が見つかりません。',
     advice: '{{setting}} のアドレスと DNS を確認してください。',
@@ -187,7 +187,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
   no_connection_in_time: {
     text: '{{where}} に接続できません: 制限時間内に接続できませんでした。',
-    advice: 'アドレスは正しいですか? ファイアウォールで遮断されていませんか?',
+    advice: 'アドレスは正しいですか？ファイアウォールで遮断されていませんか？',
   },
   tls_self_signed: {
     text: '{{where}} に接続できません: 証明書が自己署名です。',
@@ -211,7 +211,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
   tls_not_spoken: {
     text: '{{where}} に接続できません: TLS に対応していません。',
-    advice: 'アドレスは http:// で始まるべきではありませんか?',
+    advice: 'アドレスは http:// で始まるべきではありませんか？',
   },
   tls_failed: {
     text: '{{where}} に接続できません: 安全な接続を確立できません ({{code}})。',
@@ -219,7 +219,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
   http_not_spoken: {
     text: '{{where}} に接続できません: HTTP に対応していません。',
-    advice: 'ポートは正しいですか?',
+    advice: 'ポートは正しいですか？',
   },
   sign_in_needed: {
     text: 'サーバーがサインインを求めています。',
@@ -248,4 +248,63 @@ export const sentences: SomeHubTexts['sentences'] = {
   server_away: 'サーバー「{{server}}」は接続されていません。{{seconds}} 秒後に再試行されます。',
   server_faulty: 'サーバー「{{server}}」から正しい応答がありませんでした。理由は所有者と管理者がログで確認できます。',
   server_late: 'サーバー「{{server}}」が {{seconds}} 秒以内に応答しませんでした。',
+};
+
+export const problems: SomeHubTexts['problems'] = {
+  required: '必須項目です。',
+  empty: '空にできません。',
+  no_text: '空にできません。',
+  at_least: '{{least}} 文字以上で入力してください。',
+  at_most: '{{most}} 文字以内で入力してください。',
+  at_most_too: '{{most}} 文字以内で入力してください。',
+  longer: '{{most}} 文字以内で入力してください。',
+  more_than: '{{most}} 文字以内で入力してください。',
+  dots_only: 'ピリオドだけにはできません。',
+  reserved_name: 'この名前は予約されています。別の名前を指定してください。',
+  reserved_word: 'この語は予約されています。別の語を指定してください。',
+  taken_by_hub: 'この名前は予約されています。サーバーに別の名前を付けてください。',
+  username_letters: '使えるのは文字、数字、「.」「_」「@」「+」「-」だけです。',
+  group_name_letters: '使えるのは文字、数字、「.」「_」「-」と途中の空白だけです。',
+  server_name_letters: '使えるのは英字、数字、「.」「_」「-」だけです。',
+  server_name_dots: '「.」で始めることも、「..」を含めることもできません。',
+  password_or_email:
+    'パスワードを入力するか、プロバイダーでログインするユーザーの場合はメールアドレスを入力してください。',
+  password_common: 'よく使われるパスワードと同じか、よく似ています。別のものにしてください。',
+  password_name: 'ユーザー名と同じか、よく似ています。別のものにしてください。',
+  password_product: 'このプログラムの名前と同じか、よく似ています。別のものにしてください。',
+  password_repeated: '同じ文字の繰り返しです。別のものにしてください。',
+  password_sequence: 'アルファベット、数字、またはキーボードの並び順です。別のものにしてください。',
+  code_wrong: 'コードが正しくありません。デバイスの時刻がずれている可能性があるので、確認してください。',
+  last_admin: '他に管理者がいないため、管理者のままにする必要があります。先に別のユーザーを管理者にしてください。',
+  unknown_user: 'ユーザー「{{name}}」はありません。',
+  time_past: '過去の日時です。現在は {{now}} です。',
+  time_form: 'タイムゾーン付きの ISO 8601 形式で入力してください (例: 2030-01-31T12:00:00Z)。',
+  address_range: 'IP アドレスまたは範囲を入力してください (例: 192.0.2.7、10.0.0.0/8、fd00::/8)。',
+  address_range_expected: '「10.1.0.0/16」のようなアドレス範囲か、単独のアドレスを入力してください。',
+  no_command: '起動するプログラムを入力してください。',
+  no_url: 'アドレスを入力してください (例: https://example.com/mcp)。',
+  url_scheme: 'アドレスは http:// または https:// で始めてください (例: https://example.com/mcp)。',
+  url_other_scheme: 'アドレスは {{scheme}} ではなく、http:// または https:// で始めてください。',
+  url_host: 'アドレスにホスト名がありません。',
+  url_form: 'このアドレスは正しくありません。空白が含まれていないか、ポートが正しいか確認してください。',
+  variable_name: '変数名は空にできず、「=」を含めることもできません。',
+  header_name: 'ヘッダー名には使えません。英字、数字、「-」だけを使い、空白や「:」は含めないでください。',
+  header_line: '改行が含まれています。送信できるのは 1 行だけです。',
+  header_control: '制御文字が含まれています。',
+  header_latin: 'ヘッダーで送信できない、Latin-1 以外の文字が含まれています。',
+  nul: 'NUL 文字が含まれています。',
+  slot_missing: '値がありません。すべての項目に値が必要です。',
+  slot_target: 'env、headers、args のいずれかで始めてください。',
+  slot_twice: '重複しています。1 つだけ残してください。',
+  slot_no_headers: 'プログラムにヘッダーはありません。env または args を使ってください。',
+  slot_no_variables: '環境変数があるのはプログラムだけです。headers を使ってください。',
+  slot_no_arguments: '引数があるのはプログラムだけです。headers を使ってください。',
+  slot_no_place: '引数に、値を入れる場所 {{place}} がありません。',
+  alias_twice: '「{{name}}」という名前のサーバーが 2 つあります。一方に別のエイリアスを付けてください。',
+  separator: '空白と「/」を除く 1〜8 文字で入力してください (例: 「-」「__」)。',
+  http_address: 'アドレスは http:// または https:// で始めてください。',
+  pasted_nothing: 'サーバーが含まれていません。',
+  pasted_unknown:
+    '認識できません。クライアントの設定 (JSON または TOML、またはサーバーの部分)、サーバーを起動するコマンドライン、URL のいずれかを貼り付けてください。',
+  pasted_json: '有効な JSON ではありません: {{why}}',
 };

@@ -18,7 +18,7 @@ export const palette: SomeTexts['palette'] = {
   paste: '設定を貼り付けてサーバーを追加',
   theme: 'テーマを切り替え: {{theme}}',
   keys: 'キーボードショートカット',
-  keysText: '入力中、またはダイアログが開いている間は働きません。',
+  keysText: '入力中、またはダイアログが開いている間は使えません。',
   everywhere: 'すべてのページ',
   pages: 'ページへ移動',
   slash: 'このページ内を検索',

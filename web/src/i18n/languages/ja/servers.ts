@@ -54,7 +54,7 @@ export const servers: SomeTexts['servers'] = {
   rename: '名前を変更',
   renamed: '名前を変更しました。グループにも反映されます。クライアントはツールの一覧を取得し直す必要があります。',
   newName: '新しい名前',
-  deleteTitle: 'サーバー「{{name}}」を削除しますか?',
+  deleteTitle: 'サーバー「{{name}}」を削除しますか？',
   deleteText:
     '構成とツールの有効/無効の設定は失われ、すべてのグループから外れます。クライアントはただちにこのサーバーのツールを使えなくなります。',
   deleted: 'サーバー「{{name}}」を削除しました。',
@@ -171,7 +171,7 @@ export const servers: SomeTexts['servers'] = {
   bundle: {
     drop: '.mcpb ファイルをここにドロップするか、選択してください',
     choose: 'ファイルを選択',
-    replaceTitle: '「{{name}}」を置き換えますか?',
+    replaceTitle: '「{{name}}」を置き換えますか？',
     replaceText: '同じ名前のサーバーがすでにあります。これまでの設定と入力済みの値は保持されます。',
     replace: '置き換え',
     needs: '{{name}} には値の入力が必要です',

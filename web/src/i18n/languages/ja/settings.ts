@@ -27,7 +27,7 @@ export const settings: SomeTexts['settings'] = {
   openApiHint:
     'GET と POST の /api/tools/<サーバー>/<ツール>。MCP ではなく OpenAPI に対応したプログラム用です。他の Web サイトのページからの要求は常に拒否されます。',
   bearerHint:
-    'アクセスキーまたはログインが必要です。送信された認証情報は常に検証されます。「常に不要」にすると、ハブに到達できる人は誰でも、プライベートでないすべてのサーバーを使用できます。',
+    'アクセスキーまたはログインが必要です。送信された認証情報は常に検証されます。「常に不要」にすると、ハブに接続できる人なら誰でも、プライベートでないすべてのサーバーを使用できます。',
   queriesHint:
     '保存しない場合、検索結果がなかった理由をアクティビティで確認できません。結果、順位、呼び出しは常に保存されます。',
   undo: '変更を元に戻す',
@@ -38,7 +38,7 @@ export const settings: SomeTexts['settings'] = {
   },
   access: 'アクセス',
   bearer: 'MCP エンドポイントでの認証',
-  bearerAuto: '他のマシンから到達できる場合のみ必要',
+  bearerAuto: '他のマシンから接続できる場合のみ必要',
   bearerOn: '常に必要',
   bearerOff: '常に不要',
   openApi: '通常の HTTP でのツールの使用 (OpenAPI)',
@@ -65,7 +65,7 @@ export const settings: SomeTexts['settings'] = {
   exportTitle: 'エクスポート',
   exportButton: '設定をダウンロード',
   exportSecrets: 'すべてのシークレットを含む',
-  secretsTitle: 'すべてのシークレットを含めてダウンロードしますか?',
+  secretsTitle: 'すべてのシークレットを含めてダウンロードしますか？',
   secretsText: 'ファイルには全サーバーのシークレットが平文で含まれます。ダウンロードしたことはログに記録されます。',
   importTitle: 'インポート',
   importText: 'このハブまたは別のハブの設定ファイルです。適用前に変更内容を確認できます。',
@@ -78,7 +78,7 @@ export const settings: SomeTexts['settings'] = {
   same: '変更はありません。',
   apply_other: '{{number}} 件の変更を適用',
   applied_other: '{{number}} 件の変更を適用しました。',
-  removeTitle_other: '{{number}} 件のサーバーとグループを削除しますか?',
+  removeTitle_other: '{{number}} 件のサーバーとグループを削除しますか？',
   removeText: 'ファイルに含まれないものは、構成やシークレットとともに削除されます。',
   change: {
     added: '追加',

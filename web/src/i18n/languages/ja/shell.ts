@@ -16,7 +16,7 @@ export const app: SomeTexts['app'] = {
   readonly: '読み取り専用',
   readonlyHint: 'このハブは READONLY で起動されています。ツールの呼び出しはできますが、変更はできません。',
   lost: 'ハブに接続できません。再試行しています…',
-  lostHint: 'ハブは動作していますか? 表示内容が古くなっている可能性があります。',
+  lostHint: 'ハブは動作していますか？表示内容が古くなっている可能性があります。',
   back: 'ハブへの接続が回復しました。',
   notifications: '通知',
 };
@@ -44,7 +44,7 @@ export const common: SomeTexts['common'] = {
   save: '保存',
   saved: '保存しました。',
   cancel: 'キャンセル',
-  dropTitle: '入力内容を破棄しますか?',
+  dropTitle: '入力内容を破棄しますか？',
   dropText: 'まだ保存されていません。',
   drop: '破棄',
   keepEditing: '編集を続ける',
@@ -95,4 +95,6 @@ export const failure: SomeTexts['failure'] = {
   crashed: 'このページでエラーが発生しました',
   crashedHint:
     '設定ではなく、ダッシュボード側の不具合です。再読み込みしても解消しない場合は、下のテキストを添えて報告してください。',
+  wrongValue: '受け付けられない値があります: {{problem}}',
+  wrongValues_other: '受け付けられない値が {{number}} 件あります。',
 };
