@@ -33,6 +33,13 @@ export interface NewActivity {
   readonly scope?: string | undefined;
   readonly sourceIp?: string | undefined;
   readonly resultBytes: number;
+  /**
+   * Of `durationMs`, what the call waited in the hub before it was sent: for a server that was not connected, a person
+   * or a limit. Only of calls.
+   */
+  readonly queueMs?: number | undefined;
+  /** Of `durationMs`, what passed from then until the answer, with what the server asked meanwhile. Only of calls. */
+  readonly serverMs?: number | undefined;
   readonly traceId?: string | undefined;
   /** What the AI client calls itself, as plain text; absent for calls over REST. Strangers choose it. */
   readonly client?: string | undefined;

@@ -5,9 +5,9 @@ import { ReusedActivity } from './activity-ring-buffer.ts';
 export type Column = readonly [name: string, type: string, value: (activity: Activity) => string | number | null];
 
 /** Columns with another value in each record; they come first. */
-const own = ['id', 'at', 'duration_ms', 'result_bytes'];
+const own = ['id', 'at', 'duration_ms', 'result_bytes', 'queue_ms', 'server_ms'];
 /** Before them and their lengths: how many columns there are. */
-const ownBytes = 2 + 4 * own.length + 16 + 8 + 8 + 4;
+const ownBytes = 2 + 4 * own.length + 16 + 8 + 8 + 4 + 4 + 4;
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const end = Buffer.from([0xff, 0xff]);
 /** 2000-01-01, from which PostgreSQL counts. */
@@ -21,7 +21,7 @@ export const sharedMembers = [
 /** Fails to compile when a record has a member that is in neither list. */
 type Missing = Exclude<
   keyof Activity,
-  (typeof sharedMembers)[number] | 'id' | 'timestamp' | 'durationMs' | 'resultBytes'
+  (typeof sharedMembers)[number] | 'id' | 'timestamp' | 'durationMs' | 'resultBytes' | 'queueMs' | 'serverMs'
 >;
 export const allMembersAreWritten: Missing extends never ? true : never = true;
 
@@ -95,7 +95,12 @@ function writeOwn(bytes: Buffer, from: number, activity: Activity, columns: numb
   const atMs = activity instanceof ReusedActivity ? activity.atMs : Date.parse(activity.timestamp);
   at = writeInt64(bytes, bytes.writeInt32BE(8, at), (atMs - epochMs) * 1_000);
   at = bytes.writeDoubleBE(activity.durationMs, bytes.writeInt32BE(8, at));
-  return bytes.writeInt32BE(activity.resultBytes, bytes.writeInt32BE(4, at));
+  at = bytes.writeInt32BE(activity.resultBytes, bytes.writeInt32BE(4, at));
+  return writeMaybe(bytes, writeMaybe(bytes, at, activity.queueMs), activity.serverMs);
+}
+
+function writeMaybe(bytes: Buffer, at: number, value: number | undefined): number {
+  return value === undefined ? bytes.writeInt32BE(-1, at) : bytes.writeInt32BE(value, bytes.writeInt32BE(4, at));
 }
 
 function writeId(bytes: Buffer, at: number, activity: Activity): number {

@@ -5,8 +5,8 @@ import { ReusedActivity } from './activity-ring-buffer.ts';
 import type { JournalCodec } from './journal.ts';
 
 /**
- * Activity records as lines: `[idMs, atMs - idMs, count, high, low, durationMs, resultBytes, the other members]`. A
- * record whose other members are those of the line before, as for most calls,
+ * Activity records as lines: `[idMs, atMs - idMs, count, high, low, durationMs, resultBytes, queueMs, serverMs,
+ * the other members]`; -1 is none. A record whose other members are those of the line before, as for most calls,
  * leaves them out, and its `idMs` is what has passed since that one: long numbers and texts are most of the work, on
  * the thread that relays calls.
  */
@@ -17,11 +17,11 @@ export const activityJournal: JournalCodec<ReusedActivity> = {
     let isFirst = true;
     let idMs = 0;
     return (row) => {
-      const { count, high, low, durationMs, resultBytes } = row;
+      const { count, high, low, durationMs, resultBytes, queueMs = -1, serverMs = -1 } = row;
       const isShort = !isFirst && isAlike(row, before);
       const since = isShort ? row.idMs - idMs : row.idMs;
       idMs = row.idMs;
-      const numbers = `[${since},${row.atMs - idMs},${count},${high},${low},${durationMs},${resultBytes}`;
+      const numbers = `[${since},${row.atMs - idMs},${count},${high},${low},${durationMs},${resultBytes},${queueMs},${serverMs}`;
       if (isShort) return `${numbers}]`;
       isFirst = false;
       before.write(row, row);
@@ -35,16 +35,19 @@ export const activityJournal: JournalCodec<ReusedActivity> = {
       // Lines after one that cannot be read must not take anything from the line before it.
       before = undefined;
       const parsed: unknown = JSON.parse(line);
-      const [since, ahead, count, high, low, durationMs, resultBytes, given] = Array.isArray(parsed)
+      const [since, ahead, count, high, low, durationMs, resultBytes, ...rest] = Array.isArray(parsed)
         ? (parsed as unknown[])
         : [];
+      // Lines of earlier versions have nothing of the parts.
+      const [queueMs, serverMs, given] = typeof rest[0] === 'number' ? rest : [-1, -1, rest[0]];
       const members = given ?? earlier?.members;
       if (!isShared(members)) throw new TypeError('Not an activity record');
       if (typeof durationMs !== 'number') throw new TypeError('Not a duration');
       const idMs = whole(since) + (given === undefined ? (earlier?.idMs ?? 0) : 0);
       const stamp = { atMs: idMs + whole(ahead), idMs, count: whole(count), high: whole(high), low: whole(low) };
       const slot = new ReusedActivity();
-      slot.write(stamp, { ...members, durationMs, resultBytes: whole(resultBytes) });
+      const parts = { queueMs: partOf(queueMs), serverMs: partOf(serverMs) };
+      slot.write(stamp, { ...members, durationMs, resultBytes: whole(resultBytes), ...parts });
       before = { idMs, members };
       return slot;
     };
@@ -60,6 +63,8 @@ function sharedOf(row: ReusedActivity): SharedMembers {
     low: _low,
     durationMs: _,
     resultBytes: __,
+    queueMs: _queue,
+    serverMs: _server,
     ...members
   } = row;
   return members;
@@ -90,6 +95,11 @@ function isResult(value: unknown): boolean {
     typeof value['tool'] === 'string' &&
     typeof value['score'] === 'number'
   );
+}
+
+function partOf(value: unknown): number | undefined {
+  const ms = whole(value);
+  return ms < 0 ? undefined : ms;
 }
 
 function whole(value: unknown): number {

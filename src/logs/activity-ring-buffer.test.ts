@@ -50,6 +50,8 @@ test('nothing of an earlier record shows in the next one of its place', () => {
     sourceIp: 'i',
     traceId: 't',
     client: 'c',
+    queueMs: 1,
+    serverMs: 2,
     input: 'in',
     output: 'out',
     searchId: 'x',

@@ -77,6 +77,8 @@ export class ReusedActivity implements Activity, Stamp {
   scope: string | undefined;
   sourceIp: string | undefined;
   resultBytes = 0;
+  queueMs: number | undefined;
+  serverMs: number | undefined;
   traceId: string | undefined;
   client: string | undefined;
   input: string | undefined;
@@ -114,6 +116,8 @@ export class ReusedActivity implements Activity, Stamp {
     this.scope = activity.scope;
     this.sourceIp = activity.sourceIp;
     this.resultBytes = activity.resultBytes;
+    this.queueMs = activity.queueMs;
+    this.serverMs = activity.serverMs;
     this.traceId = activity.traceId;
     this.client = cutIfAny(activity.client, logLimits.filterChars);
     this.input = cutIfAny(activity.input, logLimits.activityPayloadChars);

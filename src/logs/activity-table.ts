@@ -48,6 +48,8 @@ const columns: readonly Column[] = [
   ['search_rank', 'integer', ({ searchRank }) => searchRank ?? null],
   ['results', 'text', ({ results }) => storable(results && JSON.stringify(results))],
   ['client', 'text', ({ client }) => storable(client)],
+  ['queue_ms', 'integer', ({ queueMs }) => queueMs ?? null],
+  ['server_ms', 'integer', ({ serverMs }) => serverMs ?? null],
 ];
 const names = columns.map(([name]) => name).join(', ');
 const insert = `insert into toolhub.activity (${names})
@@ -230,6 +232,8 @@ interface Row {
   search_rank: number | null;
   results: string | null;
   client: string | null;
+  queue_ms: number | null;
+  server_ms: number | null;
 }
 
 /** A row per stretch that has calls. */
@@ -294,6 +298,8 @@ function fromRow(row: Row): Activity {
     sourceIp: row.source_ip,
     traceId: row.trace_id,
     client: row.client,
+    queueMs: row.queue_ms,
+    serverMs: row.server_ms,
     input: row.input,
     output: row.output,
     searchId: row.search_id,

@@ -26,6 +26,8 @@ describe.each(databaseKinds)('%s', (kind) => {
       sourceIp: '::1',
       traceId: 'abc',
       client: 'Claude Code',
+      queueMs: 0,
+      serverMs: 7,
       input: '{"a":1}',
       output: '[]',
     });

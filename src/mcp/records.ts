@@ -72,6 +72,9 @@ export interface FinishedCall {
   readonly target: Target;
   /** Milliseconds from the client's request to its answer. */
   readonly ms: number;
+  /** See `NewActivity`. */
+  readonly queueMs: number;
+  readonly serverMs: number;
   readonly outcome: 'ok' | 'tool_error' | 'error' | 'cancelled' | 'timeout';
   /** What it failed with: of a tool that reports failure, the first text it answered. */
   readonly error: string | undefined;
@@ -154,7 +157,7 @@ function activityOf(
   searches: SearchUsage,
   clean: RecordOptions['clean'],
 ): NewActivity | undefined {
-  const { request, target, ms, outcome, error, answer } = call;
+  const { request, target, ms, queueMs, serverMs, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
   const { principal, username, keyId, keyName, scope, group, sourceIp, traceId, client } = whoAndWhere(
     request,
@@ -172,6 +175,8 @@ function activityOf(
     durationMs: Math.round(ms),
     status: outcome === 'ok' ? 'success' : outcome === 'tool_error' ? 'error' : outcome,
     resultBytes: bytesOf(answer),
+    queueMs: Math.round(queueMs),
+    serverMs: Math.round(serverMs),
     errorMessage: isPrivate && failed && answer !== undefined ? notKept : error && shortened(clean(error)),
     principal,
     username,

@@ -83,9 +83,12 @@ describe('GET /activities', () => {
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
         duration: one.durationMs,
         resultBytes: expect.any(Number) as number,
+        queueMs: 0,
+        serverMs: expect.any(Number) as number,
       });
     }
     expect(data.map(({ status }) => status)).toEqual(['success', 'success', 'success', 'error', 'success', 'success']);
+    for (const { serverMs = -1, durationMs } of data) expect(serverMs >= 0 && serverMs <= durationMs).toBe(true);
     expect(data[1]).toMatchObject({ keyName: 'CI' });
     expect(data[1]).not.toHaveProperty('username');
     expect(data[4]).toMatchObject({ username: 'ann', group: 'dev', keyName: 'key' });

@@ -108,6 +108,8 @@ export const activity = object(
     client: saying('What the AI client calls itself; absent for calls over REST.', text),
     input: text,
     output: text,
+    queueMs: saying('Of durationMs, what a call waited in the hub before it was sent.', count),
+    serverMs: saying('Of durationMs, what passed then until the answer of the server.', count),
     searchId: saying('The same in a search and in what was done with its results.', text),
     query: text,
     searchRank: saying('Where what was called or described stood among the results; from 1.', count),

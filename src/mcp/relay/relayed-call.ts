@@ -50,6 +50,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   readonly #find: FindTarget;
   readonly #connection: RelayConnection;
   readonly #startedAt = performance.now();
+  /** When it was sent to the server first; undefined while it was not. */
+  #sentAt: number | undefined;
+  /** It was not sent at once. */
+  #waited = false;
   #over = false;
   readonly #running: number;
   #left: AbortController | undefined;
@@ -144,6 +148,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   start(edits: Edits): void {
     if (this.#over) return;
+    this.#sentAt ??= performance.now();
     const id = this.#connection.takeId();
     this.id = id;
     this.edits = edits;
@@ -163,6 +168,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   /** After a while, in which the target, or the whole endpoint, may have been closed to the client. */
   protected async startStill(edits: Edits): Promise<void> {
+    this.#waited ||= this.#sentAt === undefined;
     const gone = await this.#gone();
     if (gone) this.fail(gone);
     else this.start(edits);
@@ -350,8 +356,13 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   protected report(outcome: FinishedCall['outcome'], error: string | undefined, answer: FinishedCall['answer']): void {
-    const ms = performance.now() - this.#startedAt;
-    const call = { request: this.request, target: this.target, ms, outcome, error, answer };
+    const now = performance.now();
+    const ms = now - this.#startedAt;
+    const sentAt = this.#sentAt ?? now;
+    // What was never sent has waited to its end.
+    const queueMs = this.#waited || this.#sentAt === undefined ? sentAt - this.#startedAt : 0;
+    const { request, target } = this;
+    const call = { request, target, ms, queueMs, serverMs: now - sentAt, outcome, error, answer };
     this.options.tasks.learn(call);
     this.options.records.finished(call);
   }
