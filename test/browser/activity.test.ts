@@ -224,6 +224,25 @@ describe('calls', () => {
     expect(await page.getByLabel('Arguments as JSON').inputValue()).toContain('the words of ann');
   });
 
+  test('say where their time went, and lead to the next and the one before by J, K and buttons', async () => {
+    const page = await visit(hub, '/activity?username=admin&status=success');
+    await page.locator(rows).first().getByRole('button').click();
+    const first = new URL(page.url()).searchParams.get('call');
+    const drawer = page.getByRole('dialog', { name: 'echo' });
+    await drawer.getByText('At the server').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Previous (K)' }).isDisabled()).toBe(true);
+    await page.keyboard.press('j');
+    await page.waitForURL((url) => url.searchParams.get('call') !== first);
+    const second = new URL(page.url()).searchParams.get('call');
+    await drawer.getByRole('button', { name: 'Next (J)' }).click();
+    await page.waitForURL((url) => url.searchParams.get('call') !== second);
+    await page.keyboard.press('k');
+    await page.waitForURL((url) => url.searchParams.get('call') === second);
+    await page.keyboard.press('k');
+    await page.waitForURL((url) => url.searchParams.get('call') === first);
+    expect(await violations(page)).toEqual([]);
+  });
+
   test('of tools that are not there say so in words, can be chosen, and cannot be made again', async () => {
     await smart('call_tool', { toolName: 'alpha-gone' });
     const page = await visit(hub, '/activity');
@@ -286,13 +305,17 @@ describe('searches', () => {
     await page.getByText('100% stood first').waitFor();
     await page.getByRole('button', { name: 'water the plants' }).click();
     const drawer = page.getByRole('dialog', { name: 'Search: water the plants' });
-    await drawer.getByRole('listitem').filter({ hasText: 'water_plants' }).getByText('Succeeded').waitFor();
+    await drawer.getByRole('listitem').filter({ hasText: 'water_plants' }).getByText('Succeeded').last().waitFor();
   });
 
   test('are named by the calls that came of them', async () => {
     const page = await visit(hub, '/activity?server=beta');
     await page.getByRole('button', { name: 'water_plants' }).click();
     await page.getByText('Found by the search “water the plants”, at place 1.').waitFor();
+    const steps = page.getByRole('list', { name: 'From the search to the call' });
+    expect(await steps.getByRole('listitem').count()).toBe(2);
+    await steps.getByRole('link', { name: /Searched water the plants/ }).click();
+    await page.getByRole('dialog', { name: 'Search: water the plants' }).waitFor();
   });
 });
 

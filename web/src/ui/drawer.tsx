@@ -8,11 +8,13 @@ import { IconButton } from './button.tsx';
 interface DrawerProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
+  /** Beside its title. */
+  readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** One thing of a list, beside it; the whole page on phones. It is open as long as it is there. */
-export function Drawer({ title, onClose, children }: DrawerProps) {
+export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   const { t } = useTranslation();
   return (
     <Radix.Root open onOpenChange={(next) => next || onClose()}>
@@ -26,6 +28,7 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
         >
           <div className="border-line flex items-center gap-4 border-b px-5 py-3">
             <Radix.Title className="min-w-0 flex-1 text-base font-semibold break-words">{title}</Radix.Title>
+            {actions}
             <IconButton icon={X} label={t('common.close')} onClick={onClose} />
           </div>
           <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-5 py-4">{children}</div>

@@ -16,6 +16,7 @@ export function KeyHelp({ me }: { readonly me: Me }) {
   const everywhere = [
     { keys: [isMac ? '⌘' : 'Ctrl', 'K'], text: t('palette.title') },
     { keys: ['/'], text: t('palette.slash') },
+    { keys: ['J', 'K'], text: t('palette.records') },
     { keys: ['?'], text: t('palette.keys') },
     { keys: ['Esc'], text: t('palette.escape') },
   ];

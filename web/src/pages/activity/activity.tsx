@@ -31,6 +31,8 @@ export function ActivityPage() {
   const { call, since, from, to, ...search } = route.useSearch();
   const kind = kinds.find((each) => each === search.kind) ?? 'call';
   const navigate = useNavigate({ from: '/activity' });
+  const ids = useIds(kind);
+  const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }), replace: true });
   const lead = t(isAdmin ? 'activity.lead' : 'activity.leadOwn');
   return (
     <Page title={t('nav.activity')} lead={lead} actions={<PeriodChoice />}>
@@ -60,10 +62,22 @@ export function ActivityPage() {
         ))}
       </Tabs>
       {call !== undefined && (
-        <Details id={call} onClose={() => void navigate({ search: (old) => ({ ...old, call: undefined }) })} />
+        <Details
+          id={call}
+          ids={ids}
+          onOpen={open}
+          onClose={() => void navigate({ search: (old) => ({ ...old, call: undefined }) })}
+        />
       )}
     </Page>
   );
+}
+
+/** The records that the page lists, in its order. */
+function useIds(kind: (typeof kinds)[number]): readonly string[] {
+  const { period, filter, page } = useFilter();
+  const list = useQuery({ ...activitiesQuery(period, { ...filter, kind }, page), enabled: kind !== 'patterns' });
+  return kind === 'patterns' ? [] : (list.data?.data ?? []).map(({ id }) => id);
 }
 
 function Records({ kind }: { readonly kind: (typeof kinds)[number] }) {

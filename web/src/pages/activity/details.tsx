@@ -1,30 +1,45 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { FlaskConical } from 'lucide-react';
+import { ChevronDown, ChevronUp, FlaskConical } from 'lucide-react';
+import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get, pathOf, queryOf } from '../../api/client.ts';
 import type { Activity } from '../../api/types.ts';
 import { bytes, dateTime, duration, score as scoreText } from '../../lib/format.ts';
-import { buttonClass } from '../../ui/button.tsx';
+import { buttonClass, IconButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/drawer.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { Moment } from './moment.tsx';
+import { Parts, Steps } from './trace.tsx';
 import { Outcome, unknownServer, useServerName, useWho } from './outcome.tsx';
 
 const meta = { live: false };
 
-/** One record, beside the list. */
-export function Details({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+interface DetailsProps {
+  readonly id: string;
+  /** Those of the list, in its order. */
+  readonly ids: readonly string[];
+  readonly onOpen: (id: string) => void;
+  readonly onClose: () => void;
+}
+
+/** One record, beside the list: J goes to the next of it, K to the one before. */
+export function Details({ id, ids, onOpen, onClose }: DetailsProps) {
   const { t } = useTranslation();
   const record = useQuery({
     queryKey: ['activity', id],
     queryFn: ({ signal }) => get<Activity>(`/activities${pathOf(id)}`, signal),
     meta,
+    placeholderData: keepPreviousData,
   });
   const { data } = record;
+  const at = ids.indexOf(id);
+  const next = at === -1 ? undefined : ids[at + 1];
+  const before = at === -1 ? undefined : ids[at - 1];
+  useKeys({ j: next, k: before }, onOpen);
   const title =
     data?.kind === 'search'
       ? t('activity.search', { query: data.query ?? '…' })
@@ -32,10 +47,50 @@ export function Details({ id, onClose }: { readonly id: string; readonly onClose
         ? data.tool || t('activity.noName')
         : t('common.loading');
   return (
-    <Drawer title={title} onClose={onClose}>
-      {record.error ? <Failure error={record.error} /> : data ? <Shown record={data} /> : <Loading rows={6} />}
+    <Drawer
+      title={title}
+      onClose={onClose}
+      actions={
+        <span className="-mr-3 flex">
+          <IconButton
+            icon={ChevronUp}
+            label={t('activity.before')}
+            disabled={before === undefined}
+            onClick={() => before !== undefined && onOpen(before)}
+          />
+          <IconButton
+            icon={ChevronDown}
+            label={t('activity.next')}
+            disabled={next === undefined}
+            onClick={() => next !== undefined && onOpen(next)}
+          />
+        </span>
+      }
+    >
+      {record.error ? (
+        <Failure error={record.error} />
+      ) : data ? (
+        <Shown key={data.id} record={data} />
+      ) : (
+        <Loading rows={6} />
+      )}
     </Drawer>
   );
+}
+
+/** Letters that open a record while nothing is typed. */
+function useKeys(byKey: Readonly<Record<string, string | undefined>>, onOpen: (id: string) => void): void {
+  const act = useEffectEvent((event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target instanceof HTMLElement && event.target.matches('input, textarea, select')) return;
+    const id = byKey[event.key.toLowerCase()];
+    if (id !== undefined) onOpen(id);
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => act(event);
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
 }
 
 function Shown({ record }: { readonly record: Activity }) {
@@ -63,7 +118,9 @@ function Shown({ record }: { readonly record: Activity }) {
       {errorMessage !== undefined && (
         <p className="bg-bad-wash text-bad rounded-md px-3 py-2 text-sm break-words">{errorMessage}</p>
       )}
+      <Parts record={record} />
       {kind === 'call' && status !== 'success' && server !== unknownServer && <Moment record={record} />}
+      {record.searchId !== undefined && <Steps record={record} searchId={record.searchId} />}
       {record.searchId !== undefined && <SearchStory record={record} searchId={record.searchId} />}
       {input === undefined && output === undefined ? (
         <p className="text-soft text-sm">{t('activity.notKept')}</p>

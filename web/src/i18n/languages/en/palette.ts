@@ -20,6 +20,7 @@ export const palette = {
   keysText: 'They do nothing while you type in a field, or while a dialog is open.',
   everywhere: 'On every page',
   pages: 'Go to a page',
+  records: 'Next and previous call, while one is open',
   slash: 'Search on this page',
   escape: 'Close, or empty the search',
 } as const;

@@ -21,6 +21,7 @@ export const palette: Texts['palette'] = {
   keysText: '在输入框中输入时，或对话框打开时，它们不起作用。',
   everywhere: '所有页面',
   pages: '前往页面',
+  records: '打开调用时：下一条和上一条',
   slash: '在此页面搜索',
   escape: '关闭，或清空搜索',
 };
