@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { memo, type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 interface VirtualListProps<T> {
   readonly label: string;
@@ -38,9 +38,19 @@ export function VirtualList<T>({ label, items, keyOf, height, render }: VirtualL
           className="border-line absolute inset-x-0 top-0 border-b last:border-b-0"
           style={{ transform: `translateY(${start - top}px)` }}
         >
-          {render(items[index] as T)}
+          <Content item={items[index] as T} render={render} />
         </li>
       ))}
     </ul>
   );
 }
+
+interface ContentProps<T> {
+  readonly item: T;
+  readonly render: (item: T) => ReactNode;
+}
+
+/** Scrolling renders the list for each frame, and its rows only where they are new. */
+const Content = memo(function ContentOf<T>({ item, render }: ContentProps<T>) {
+  return render(item);
+}) as <T>(props: ContentProps<T>) => ReactNode;

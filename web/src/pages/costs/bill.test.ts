@@ -6,9 +6,11 @@ const costs = [
   { name: 'mail', managed: false, tools: { push: 200 }, off: {} },
 ];
 const call = (server: string, tool: string, calls = 1) => ({ server, tool, calls, lastCall: '2026-01-02T00:00:00Z' });
+/** One of them is not in the bill: it is in no group, or switched off. */
+const servers = new Set(['git', 'mail', 'other']);
 const wanted: Wanted = { q: '', server: '', choice: 'on', order: 'cost' };
 const unused = (tools: Parameters<typeof billed>[1]) =>
-  billed(costs, tools).flatMap(({ server, tool, unused }) => (unused ? [`${server}-${tool}`] : []));
+  billed(costs, tools, servers).flatMap(({ server, tool, unused }) => (unused ? [`${server}-${tool}`] : []));
 
 describe('never called', () => {
   test('is what has no call, of its own server', () => {
@@ -26,6 +28,10 @@ describe('never called', () => {
       'git-blame',
       'mail-push',
     ]);
+  });
+
+  test('is said where a server that is not in this bill has a tool of the same name', () => {
+    expect(unused([call('other', 'pull'), call('git', 'push')])).toContain('git-pull');
   });
 
   test('is not said while calls are not known, nor of the tools of smart routing', () => {
@@ -61,7 +67,7 @@ describe('what is known of calls', () => {
 });
 
 test('tools are found by words, server and use, in the order asked for', () => {
-  const tools = billed(costs, [call('git', 'push', 2), call('mail', 'push', 9)]);
+  const tools = billed(costs, [call('git', 'push', 2), call('mail', 'push', 9)], servers);
   const names = (part: Partial<Wanted>) =>
     found(tools, { ...wanted, ...part }).map(({ server, tool }) => `${server}-${tool}`);
   expect(names({})).toEqual(['git-push', 'mail-push', 'git-pull', 'git-read-me']);

@@ -23,16 +23,22 @@ export interface ToolCalls {
   readonly lastCall: string;
 }
 
-/** By server, then by tool: what is known of calls. Absent while that is not known. */
-export function billed(costs: readonly ServerCost[], used?: readonly ToolCalls[]): readonly BilledTool[] {
+/**
+ * The tools with what is known of their calls; `used` is absent while that is not known. `servers`: the names of all
+ * that there are now, in this bill or not.
+ */
+export function billed(
+  costs: readonly ServerCost[],
+  used?: readonly ToolCalls[],
+  servers: ReadonlySet<string> = new Set(),
+): readonly BilledTool[] {
   const byServer = new Map<string, Map<string, ToolCalls>>();
   for (const row of used ?? []) {
     const tools = byServer.get(row.server) ?? new Map<string, ToolCalls>();
     byServer.set(row.server, tools.set(row.tool, row));
   }
   // A server that was renamed has its older calls under its old name.
-  const names = new Set(costs.map(({ name }) => name));
-  const elsewhere = new Set((used ?? []).filter(({ server }) => !names.has(server)).map(({ tool }) => tool));
+  const elsewhere = new Set((used ?? []).filter(({ server }) => !servers.has(server)).map(({ tool }) => tool));
   return costs.flatMap(({ name, managed, tools, off }) => {
     const billedTool =
       (isOn: boolean) =>

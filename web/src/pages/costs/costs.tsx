@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Scale } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { groupsQuery, useMe } from '../../api/queries.ts';
+import { groupsQuery, serversQuery, useMe } from '../../api/queries.ts';
 import { boot } from '../../boot.ts';
 import { count, many, percent, short } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -73,10 +73,14 @@ function Bill() {
   const endpoint = useEndpoint();
   const costs = useQuery(costsQuery(endpoint));
   const known = useQuery(toolCallsQuery);
-  const tools = useMemo(() => billed(costs.data ?? [], known.data?.tools), [costs.data, known.data]);
+  const servers = useQuery(serversQuery);
+  const tools = useMemo(
+    () => billed(costs.data ?? [], known.data?.tools, new Set(servers.data?.map(({ name }) => name))),
+    [costs.data, known.data, servers.data],
+  );
   if (costs.error) return <Failure error={costs.error} retry={() => void costs.refetch()} />;
-  // Both, for what is never called stands above the rest.
-  if (!costs.data || known.isPending) return <Loading rows={12} />;
+  // All of them, for what is never called stands above the rest.
+  if (!costs.data || known.isPending || servers.isPending) return <Loading rows={12} />;
   const unknown: KnownCalls = { tools: undefined, since: undefined, isWhole: false };
   return <Shown key={JSON.stringify(endpoint)} endpoint={endpoint} tools={tools} known={known.data ?? unknown} />;
 }
