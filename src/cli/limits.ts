@@ -52,4 +52,6 @@ export const cliLimits = {
   tokenChars: 8_192,
   /** What `login --password-stdin` reads at most: a password and a code. */
   passwordInputChars: 2_000,
+  /** One line of an export of the audit log; a record has 40 kB at most, in characters of JSON a few times that. */
+  auditLineChars: 1024 * 1024,
 } as const;

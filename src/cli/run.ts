@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { version } from '../version.ts';
+import { audit } from './audit.ts';
 import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -11,7 +12,7 @@ import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { tools } from './tools.ts';
 
-const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect];
+const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect, audit];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 

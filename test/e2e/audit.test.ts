@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/core/answers/audit.ts';
 import { auditActions, notAudited } from '../../src/http/frame/audit-actions.ts';
@@ -371,11 +374,62 @@ test('names of a megabyte and control characters make small records, or none', a
 test('a change that was answered is in the chain after the hub was started again', async () => {
   expect((await api(hub, 'POST', '/groups', { token: admin, body: { name: 'last' } })).status).toBe(201);
   await hub.close();
-  hub = await testHub({ folder: hub.folder, env: { DB_URL: '' } });
-  admin = await login(hub);
-  expect(await records('&target=last')).toMatchObject([{ action: 'group.create' }]);
-  expect(verified(await exported())).toMatchObject({ first: 1 });
+  const again = await testHub({ folder: hub.folder, env: { DB_URL: '' } });
+  const token = await login(again);
+  expect(await records('&target=last', again, token)).toMatchObject([{ action: 'group.create' }]);
+  expect(verified(await exported(again, token))).toMatchObject({ first: 1 });
 });
+
+test('the command checks an export, and the database of a hub that does not run', async () => {
+  // Of this test alone: the one of all tests has ended.
+  const own = await testHub({ folder: hub.folder, env: { DB_URL: '' } });
+  const token = await login(own);
+  const { text } = await api(own, 'GET', '/audit/export', { token });
+  const lines = text.trim().split('\n');
+  const { hash: head } = JSON.parse(lines[4] ?? '') as AuditRecord;
+  const verify = async (content: string, ...args: string[]) => {
+    const file = join(hub.folder, 'audit.jsonl');
+    writeFileSync(file, content);
+    return command(['audit', 'verify', '--file', file, ...args]);
+  };
+  const whole = await verify(text, '--head', head);
+  expect(whole).toMatchObject({ code: 0, said: expect.stringContaining(`${lines.length} records, 1 to`) as string });
+  const without = (n: number) => lines.filter((_, i) => i !== n).join('\n');
+  expect(await verify(without(2))).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('record 4 (line 3)') as string,
+  });
+  const changed = lines.map((line, i) => (i === 3 ? line.replace('127.0.0.1', '127.0.0.2') : line)).join('\n');
+  expect(await verify(changed)).toMatchObject({ code: 1, said: expect.stringContaining('record 4') as string });
+  expect(await verify(lines.slice(0, 4).join('\n'), '--head', head)).toMatchObject({ code: 1 });
+  expect(await verify(text.slice(0, -20))).toMatchObject({ code: 1 });
+  expect(await verify('x'.repeat(3 * 2 ** 20))).toMatchObject({ code: 2 });
+  expect(await verify('')).toMatchObject({ code: 1, said: 'There is no record.\n' });
+  const stored = ['audit', 'verify', '--data-dir', join(hub.folder, 'data')];
+  expect(await command(stored)).toMatchObject({ code: 1, said: expect.stringContaining('--file') as string });
+  expect(await command(['audit', 'verify', '--data-dir', join(hub.folder, 'none')])).toMatchObject({ code: 2 });
+  expect(await command(['audit', 'verify', '--file', '/nonexistent'])).toMatchObject({ code: 2 });
+  expect(await command(['audit', 'erase'])).toMatchObject({ code: 2 });
+  await own.close();
+  expect(await command(stored)).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('The chain is whole') as string,
+  });
+});
+
+/** The program as people run it. */
+async function command(args: string[]) {
+  const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, error, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, said: out + error };
+}
 
 test('two hubs on one PostgreSQL write one chain; each change is in it once, by who made it', async () => {
   const url = await (await sharedPostgres()).createDatabase();
