@@ -2,6 +2,7 @@ import type { Closers } from '../core/closers.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { auditOutputs } from './audit-outputs.ts';
 import type { Env } from '../env/env.ts';
 import { expandText, type ReadFile } from '../settings/server/placeholders.ts';
 import { secretValues } from '../settings/server/secret-values.ts';
@@ -65,6 +66,7 @@ export function secretsOf(settings: Settings, env: Env, files: SecretFiles): str
     ...secretValues(settings, env.variables, known),
     ...keys,
     ...clientSecrets(settings, env, files),
+    ...[auditOutputs(settings, env, files)?.webhook?.secret ?? []].flat(),
     ...values(),
   ];
 }

@@ -26,11 +26,13 @@ import { createGuard } from '../http/frame/guard.ts';
 import { createHttpEntry } from '../http/frame/http-entry.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
+import { createAuditSinks } from '../logs/audit/sinks.ts';
 import { createLog, type LogBook } from '../logs/log.ts';
 import { usualFormat } from '../logs/output.ts';
 import { catalogueSaver } from '../upstream/connections/saved-catalogue.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
 import { version } from '../version.ts';
+import { auditOutputs } from './audit-outputs.ts';
 import { bodyBudget } from './body-budget.ts';
 import { withEnvOverrides } from './env-overrides.ts';
 import { hubLimits } from './limits.ts';
@@ -117,6 +119,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   });
 
   warnOfReadableSecrets(env, settings.current, log('hub'));
+  storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
   const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(current);

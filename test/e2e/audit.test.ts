@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
@@ -9,6 +11,7 @@ import { auditActions, notAudited } from '../../src/http/frame/audit-actions.ts'
 import { createChainCheck } from '../../src/logs/audit/chain.ts';
 import { auditLimits } from '../../src/logs/audit/limits.ts';
 import { api, cookieLogin, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
@@ -323,6 +326,34 @@ test('the head is the newest record, and an export has all of them up to its own
     before = `&before=${page.at(-1)?.id}`;
   }
   expect(pages).toEqual(all.map(({ id }) => id).reverse());
+});
+
+test('records go to a webhook that an admin names, whose secret no answer shows', async () => {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    void textOf(request).then((body) => {
+      heard.push(...body.trim().split('\n'));
+      response.writeHead(204).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const put = (audit: unknown, token = admin) => api(hub, 'PUT', '/system-config', { token, body: { audit } });
+  const set = await put({ webhook: { url, secret: 'shared-with-the-receiver' } });
+  expect(set.body.data).toMatchObject({ audit: { webhook: { url, secret: '••••' } } });
+  // As a page sends back what it was shown.
+  expect((await put({ webhook: { url, secret: '••••' } })).status).toBe(200);
+  await until('it hears of the change', () => heard.some((line) => line.includes('"system-config.update"')));
+  expect(heard.join()).not.toContain('shared-with-the-receiver');
+  for (const wrong of [
+    { webhook: { url: 'file:///etc/passwd' } },
+    { syslog: { host: 'a b', port: 514 } },
+    { mail: {} },
+  ])
+    expect((await put(wrong)).status).toBe(400);
+  expect((await put({ webhook: null })).status).toBe(200);
 });
 
 test('failed logins and refused calls are counted, and a flood of them stays small', async () => {

@@ -345,4 +345,12 @@ export interface SystemSettings {
   readonly defaultLimits?: CallLimits | undefined;
   /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */
   readonly approvalMs?: number | undefined;
+  /** Where records of the audit log go besides. Secrets may name variables. */
+  readonly audit?: AuditOutputs | undefined;
+}
+
+/** `systemConfig.audit`. */
+export interface AuditOutputs {
+  readonly webhook?: { readonly url: string; readonly secret?: string | undefined } | undefined;
+  readonly syslog?: { readonly host: string; readonly port: number; readonly protocol: 'udp' | 'tcp' } | undefined;
 }

@@ -122,7 +122,8 @@ test('two hubs on one PostgreSQL write one chain, without a gap and each record 
   const hubs = [opened(place), opened(place)];
   await Promise.all(hubs.map(({ database }) => ready(database)));
   const written: AuditRecord[] = [];
-  for (const { audit } of hubs) audit.onWritten((records) => written.push(...records));
+  for (const { audit } of hubs)
+    audit.handOn({ send: (records) => void written.push(...records), close: async () => undefined });
   for (let round = 0; round < 20; round++) {
     for (const [i, { change }] of hubs.entries()) for (let n = 0; n < 5; n++) change(`hub${i} ${round} ${n}`);
     await Promise.all(hubs.map(({ audit }) => audit.head()));

@@ -27,8 +27,16 @@ export interface AuditLog extends AuditSink {
   head(): Promise<Head>;
   /** The JSON texts of all records that there are now, oldest first, some at a time. */
   read(): Promise<AsyncGenerator<readonly string[]>>;
-  /** Calls back with records that have just been put into the chain by this hub; must not wait. */
-  onWritten(told: (records: readonly AuditRecord[]) => void): void;
+  /**
+   * Hands on the records that this hub has just put into the chain: `send` must not wait, and `close` is called after
+   * the last of them.
+   */
+  handOn(to: AuditReceiver): void;
+  close(): Promise<void>;
+}
+
+interface AuditReceiver {
+  send(records: readonly AuditRecord[]): void;
   close(): Promise<void>;
 }
 
@@ -43,7 +51,8 @@ export interface AuditOptions {
 }
 
 export function openAudit({ database, journal, clean, log, now = Date.now }: AuditOptions): AuditLog {
-  let told: (records: readonly AuditRecord[]) => void = () => undefined;
+  let receiver: AuditReceiver | undefined;
+  const told = (records: readonly AuditRecord[]): void => receiver?.send(records);
   const writer = createWriter<KeptEvent>({
     database,
     write: async (open, events) => told(await appendEvents(open, events)),
@@ -54,7 +63,7 @@ export function openAudit({ database, journal, clean, log, now = Date.now }: Aud
   });
   const add = (event: AuditEvent, count: number) => writer.add(keptEvent(event, count, new Date(now()), clean));
   const repeats = countRepeats(add);
-  const stopExpiring = keepExpired(database, now, (records) => told(records));
+  const stopExpiring = keepExpired(database, now, told);
 
   async function upToDate(): Promise<Database> {
     const open = await database.whenReady(auditLimits.auditReadMs);
@@ -73,13 +82,14 @@ export function openAudit({ database, journal, clean, log, now = Date.now }: Aud
       const { id } = await selectHead(await upToDate());
       return readRecords(() => database.whenReady(auditLimits.auditReadMs), id);
     },
-    onWritten(then) {
-      told = then;
+    handOn(to) {
+      receiver = to;
     },
     async close() {
       repeats.flush(true);
       stopExpiring();
       await writer.close();
+      await receiver?.close();
     },
   };
 }

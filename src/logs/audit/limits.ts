@@ -28,4 +28,16 @@ export const auditLimits = {
   auditReadRows: 500,
   /** A listing waits this long for records to be written, and for a database that is being opened. */
   auditReadMs: 10_000,
+  /**
+   * To a webhook or syslog server: records that wait for it, so many in one message, how long that may take, the first
+   * and longest wait before it is tried again, and what a stop waits.
+   */
+  sinkQueue: 2_000,
+  sinkBatch: 100,
+  sinkMs: 10_000,
+  sinkRetryFirstMs: 1_000,
+  sinkRetryMaxMs: 60_000,
+  sinkCloseMs: 2_000,
+  /** What one UDP datagram takes; a record of 40 kB fits. */
+  datagramBytes: 60_000,
 } as const;

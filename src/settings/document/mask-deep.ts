@@ -26,6 +26,8 @@ export function holdsMask(value: unknown): boolean {
 
 function isSecret(key: string, value: unknown): boolean {
   if ((key === 'env' || key === 'headers') && isObject(value)) return true;
+  // Its address, which is looked at itself, and its secret.
+  if (key === 'webhook' && isObject(value)) return false;
   // `maxOutputTokens: 2000`, `requireClientSecret: false`
   if (typeof value === 'boolean' || (typeof value === 'number' && /tokens$/i.test(key))) return false;
   return isSecretName(key);

@@ -53,14 +53,15 @@ function readSmartRouting(
   return { progressiveDisclosure, serverDescriptionMode, embedding: given && embeddingSettings(given) };
 }
 
-/** What is decided about calls besides access (CONTRACT §9). */
+/** What is decided about calls besides access, and where records of it go (CONTRACT §9). */
 function readGovernance(
-  { limits, policies, approvals }: Partial<z.output<typeof systemShape>>,
+  { limits, policies, approvals, audit }: Partial<z.output<typeof systemShape>>,
   value: unknown,
   report: Report,
-): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies'> {
+): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies' | 'audit'> {
   const seconds = approvals?.expireSeconds;
   return {
+    audit,
     defaultLimits: readCallLimits(limits?.default),
     approvalMs: seconds === undefined ? undefined : seconds * 1_000,
     ...readPolicies(policies, policyFilesIn(value), report),

@@ -19,6 +19,7 @@ const section = z.record(z.string(), z.unknown(), { error: 'must be an object' }
 export const systemConfigInput = z
   .looseObject({
     activityLog: section,
+    audit: section,
     auth: section,
     discovery: section,
     install: z
@@ -55,6 +56,7 @@ export const systemConfigInput = z
  */
 const known: Readonly<Record<string, readonly string[]>> = {
   activityLog: ['storeToolPayload', 'storeSearchQueries'],
+  audit: ['webhook', 'syslog'],
   auth: [
     'betterAuth',
     'forwardAuth',

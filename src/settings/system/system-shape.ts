@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
+import { problemTable } from '../../core/problems.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
@@ -35,6 +36,23 @@ export const systemShape = z.looseObject({
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
   policies: policiesShape.optional(),
   policyFolder: text.optional(),
+  audit: z
+    .strictObject({
+      webhook: z
+        .strictObject({
+          url: z.string().regex(/^https?:\/\/\S+$|\$\{/, problemTable.http_address),
+          secret: text.optional(),
+        })
+        .optional(),
+      syslog: z
+        .strictObject({
+          host: z.string().regex(/^[\w.:-]{1,255}$/, 'must be a name or an address'),
+          port: range(1, 65_535, '(a port)'),
+          protocol: z.enum(['udp', 'tcp']).default('udp'),
+        })
+        .optional(),
+    })
+    .optional(),
   approvals: z
     .strictObject({
       expireSeconds: range(
