@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import type { Disposable, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { copyOfEmbedded } from '../kit/embedded-template.ts';
+import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 import { visit, waitsForAnswers } from './kit.ts';
@@ -13,7 +15,12 @@ let hub: TestHub;
 let token: string;
 
 beforeAll(async () => {
+  const folder = temporaryFolder();
+  await copyOfEmbedded(join(folder, 'data'));
   hub = await testHub({
+    folder,
+    // The audit log is in the database alone.
+    env: { DB_URL: '' },
     mcpServers: {
       alpha: hostileStdio({ tools: 12, prompts: [{ name: 'ask' }], resources: [{ uri: 'note://1', name: 'one' }] })
         .config,
@@ -56,6 +63,7 @@ const pages = [
   '/activity?kind=patterns',
   '/activity/traffic',
   '/logs',
+  '/audit',
   '/users',
   '/keys',
   '/account/connect',

@@ -1,5 +1,5 @@
 import { actorKinds, auditResults, auditWays } from '../audit.ts';
-import { anyObject, count, object, oneOf, orNull, saying, type Shape, text, time } from './schema.ts';
+import { anyObject, count, flag, object, oneOf, orNull, saying, type Shape, text, time } from './schema.ts';
 
 // The audit log, as the API answers it (CONTRACT §9).
 
@@ -30,3 +30,14 @@ export const auditHead = object({
   time: orNull(time),
 });
 export type AuditHead = Shape<typeof auditHead>;
+
+export const auditCheck = object(
+  { whole: flag, records: saying('How many were looked at, or the place of the first that is wrong.', count) },
+  {
+    first: saying('The id of the oldest one.', count),
+    head: auditHead,
+    id: saying('Of the first record that is wrong.', count),
+    why: text,
+  },
+);
+export type AuditCheck = Shape<typeof auditCheck>;

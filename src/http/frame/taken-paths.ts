@@ -8,6 +8,7 @@ export const pages: readonly string[] = [
   'smart',
   'activity',
   'logs',
+  'audit',
   'users',
   'keys',
   'settings',

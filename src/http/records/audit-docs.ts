@@ -1,4 +1,4 @@
-import { auditHead } from '../../core/answers/audit.ts';
+import { auditCheck, auditHead } from '../../core/answers/audit.ts';
 import { listOf, ref, text } from '../../core/answers/schema.ts';
 import { auditLimits } from '../../logs/audit/limits.ts';
 import type { Subject } from '../frame/operation.ts';
@@ -31,6 +31,12 @@ export const audit: Subject = {
       summary: 'The newest record by id and hash, for publishing',
       admin: true,
       answer: { data: auditHead },
+    },
+    'GET /audit/check': {
+      summary: 'Whether the chain holds, and the first record that does not fit',
+      description: 'The hub looks at its own records. Who does not trust it checks an export.',
+      admin: true,
+      answer: { data: auditCheck },
     },
     'GET /audit/export': {
       summary: 'All records, oldest first, as lines of JSON',

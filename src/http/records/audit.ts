@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { AuditHead, AuditRecord } from '../../core/answers/audit.ts';
+import type { AuditCheck, AuditHead, AuditRecord } from '../../core/answers/audit.ts';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { parseAuditListing } from '../../logs/audit/audit-filter.ts';
@@ -9,7 +9,7 @@ import { adminOnly, type ApiEnv, stillAllowed } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface AuditRoutes {
-  readonly audit: Pick<AuditLog, 'list' | 'head' | 'read' | 'record'>;
+  readonly audit: Pick<AuditLog, 'list' | 'head' | 'check' | 'read' | 'record'>;
   readonly log: Logger;
 }
 
@@ -27,6 +27,17 @@ export function auditRoutes({ audit, log }: AuditRoutes): Hono<ApiEnv> {
     const head = await audit.head();
     await stillAllowed(c.req.raw);
     return ok(c, head satisfies AuditHead);
+  });
+
+  routes.get('/audit/check', adminOnly, async (c) => {
+    const found = await audit.check();
+    await stillAllowed(c.req.raw);
+    if ('why' in found) {
+      const { line: records, id, why } = found;
+      return ok(c, { whole: false, records, why, ...(id !== undefined && { id }) } satisfies AuditCheck);
+    }
+    const { records, first, last: head } = found;
+    return ok(c, { whole: true, records, first, ...(head && { head }) } satisfies AuditCheck);
   });
 
   routes.get('/audit/export', adminOnly, async (c) => {

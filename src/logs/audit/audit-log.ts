@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { JournalSite } from '../journal.ts';
 import { createWriter } from '../writer.ts';
+import { type Broken, createChainCheck, type Whole } from './chain.ts';
 import { auditJournal, type KeptEvent, keptEvent } from './event.ts';
 import { auditLimits } from './limits.ts';
 import { countRepeats } from './repeats.ts';
@@ -25,6 +26,8 @@ export interface AuditLog extends AuditSink {
    */
   list(listing: AuditListing): Promise<AuditRecord[]>;
   head(): Promise<Head>;
+  /** Whether the chain holds now. Those who ask while it is looked at get the same answer. */
+  check(): Promise<Broken | Whole>;
   /** The JSON texts of all records that there are now, oldest first, some at a time. */
   read(): Promise<AsyncGenerator<readonly string[]>>;
   /**
@@ -72,16 +75,29 @@ export function openAudit({ database, journal, clean, log, now = Date.now }: Aud
     return open;
   }
 
+  async function read(): Promise<AsyncGenerator<readonly string[]>> {
+    const { id } = await selectHead(await upToDate());
+    return readRecords(() => database.whenReady(auditLimits.auditReadMs), id);
+  }
+
+  let checking: Promise<Broken | Whole> | undefined;
+  async function check(): Promise<Broken | Whole> {
+    const chain = createChainCheck();
+    for await (const page of await read()) for (const text of page) chain.take(JSON.parse(text));
+    return chain.done();
+  }
+
   return {
     record: (event) => add(event, 1),
     counted: (event) => repeats.count(event),
     afterKeeping: (done) => writer.afterKeeping(done),
     list: async (listing) => selectRecords(await upToDate(), listing),
     head: async () => selectHead(await upToDate()),
-    async read() {
-      const { id } = await selectHead(await upToDate());
-      return readRecords(() => database.whenReady(auditLimits.auditReadMs), id);
+    check() {
+      checking ??= check().finally(() => (checking = undefined));
+      return checking;
     },
+    read,
     handOn(to) {
       receiver = to;
     },

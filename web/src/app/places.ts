@@ -3,6 +3,7 @@ import {
   AppWindow,
   Boxes,
   Cable,
+  FileClock,
   FlaskConical,
   KeyRound,
   LayoutDashboard,
@@ -31,6 +32,7 @@ export interface Place {
     | '/activity'
     | '/activity/traffic'
     | '/logs'
+    | '/audit'
     | '/users'
     | '/keys'
     | '/account/connect'
@@ -48,6 +50,7 @@ export interface Place {
     | 'activity'
     | 'traffic'
     | 'logs'
+    | 'audit'
     | 'users'
     | 'keys'
     | 'connect'
@@ -74,6 +77,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/activity/traffic', name: 'traffic', letter: 'f', icon: Waypoints },
     { to: '/activity', name: 'activity', letter: 'a', icon: Activity },
     { to: '/logs', name: 'logs', letter: 'l', icon: ScrollText },
+    { to: '/audit', name: 'audit', letter: 'd', icon: FileClock, admin: true },
   ],
   [
     { to: '/users', name: 'users', letter: 'u', icon: Users, admin: true },

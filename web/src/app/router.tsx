@@ -218,7 +218,14 @@ const smart = createRoute({
   component: page(() => import('../pages/smart/smart.tsx'), 'Smart', 'tools'),
 });
 
-const forAdmins = admin.addChildren([users, settings, smart]);
+const audit = createRoute({
+  getParentRoute: () => admin,
+  path: '/audit',
+  validateSearch: texts('actor', 'action', 'target', 'since', 'until', 'record'),
+  component: page(() => import('../pages/audit/audit.tsx'), 'Audit', 'audit'),
+});
+
+const forAdmins = admin.addChildren([users, settings, smart, audit]);
 const forAll = [
   overview,
   account,

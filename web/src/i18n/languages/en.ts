@@ -27,4 +27,5 @@ export const later = {
   catalog: () => import('./en/catalog.ts'),
   costs: () => import('./en/costs.ts'),
   traffic: () => import('./en/traffic.ts'),
+  audit: () => import('./en/audit.ts'),
 };

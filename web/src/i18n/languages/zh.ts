@@ -31,4 +31,5 @@ export const later: LaterTexts = {
   catalog: () => import('./zh/catalog.ts'),
   costs: () => import('./zh/costs.ts'),
   traffic: () => import('./zh/traffic.ts'),
+  audit: () => import('./zh/audit.ts'),
 };

@@ -30,6 +30,7 @@ export const nav = {
   traffic: 'Traffic',
   activity: 'Activity',
   logs: 'Logs',
+  audit: 'Audit log',
   users: 'Users',
   keys: 'Access keys',
   connect: 'Connect a client',

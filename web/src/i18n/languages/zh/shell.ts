@@ -32,6 +32,7 @@ export const nav: Texts['nav'] = {
   traffic: '流量',
   activity: '调用记录',
   logs: '日志',
+  audit: '审计日志',
   users: '用户',
   keys: '访问密钥',
   connect: '连接客户端',
