@@ -1,3 +1,4 @@
+import type { AuditSink } from '../core/audit.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';
@@ -18,6 +19,7 @@ export interface OpenGovernance {
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
   readonly database: DatabaseHandle;
+  readonly audit: Pick<AuditSink, 'record' | 'counted'>;
   /** Open pages are told that there is something new. */
   readonly changes: { announce(): void };
   readonly log: LoggerFor;
@@ -25,7 +27,7 @@ export interface OpenGovernance {
 
 /** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
 export function openGovernance(
-  { env, settings, catalogue, database, changes, log }: OpenGovernance,
+  { env, settings, catalogue, database, audit, changes, log }: OpenGovernance,
   closers: Closers,
 ): Governance & { readonly approvals: Approvals } {
   const isShared = env.database.kind === 'postgres';
@@ -43,5 +45,5 @@ export function openGovernance(
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());
-  return { settings, catalogue, counts: together ?? alone, approvals };
+  return { settings, catalogue, counts: together ?? alone, approvals, audit };
 }

@@ -127,7 +127,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
   const { arrivals, forRequests } = openCallRecords({ ...storage, changes, counts, clean: book.clean }, closers);
   const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
-  const governance = openGovernance({ env, ...snapshots, database, changes, log }, closers);
+  const governance = openGovernance({ ...storage, env, ...snapshots, changes }, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };
   const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });

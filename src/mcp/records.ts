@@ -96,6 +96,8 @@ export interface RefusedCall {
   readonly error: string;
   /** Of the error, where there is one. */
   readonly code?: ErrorCode | undefined;
+  /** `mcp` when absent. */
+  readonly via?: AuditEvent['via'];
   /** W3C trace context, not checked. */
   readonly traceparent: string | undefined;
   /** See `Activity`. */
@@ -250,10 +252,13 @@ function storesQueries({ system }: Settings): boolean {
 }
 
 /** The same for the audit log. */
-function refusalOf({ principal, address, server, tool }: RefusedCall, settings: Settings): AuditEvent {
+function refusalOf(
+  { principal, address, server, tool, error, via = 'mcp' }: RefusedCall,
+  settings: Settings,
+): AuditEvent {
   const target = server === unknownServer ? tool : `${server}/${tool}`;
   const actor = actorOf(settings, principal);
-  return { actor, address, via: 'mcp', action: 'call', target, result: 'refused' };
+  return { actor, address, via, action: 'call', target, after: { why: error }, result: 'refused' };
 }
 
 /** The record of a tool call that was refused before it reached a server. */

@@ -356,6 +356,53 @@ test('records go to a webhook that an admin names, whose secret no answer shows'
   expect((await put({ webhook: null })).status).toBe(200);
 });
 
+test('what a policy refuses, and what a person decides, is recorded with the reason', async () => {
+  const user = await userToken(hub, admin, 'wim');
+  const call = (text: string) =>
+    rpc(
+      hub.mcp(),
+      'tools/call',
+      { name: 'alpha-echo', arguments: { text } },
+      { headers: { authorization: `Bearer ${user}` } },
+    );
+  const forbid = (id: string, notes: string, like: string) => ({
+    id,
+    text: `${notes} forbid(principal, action, resource) when { context.arguments has text && context.arguments.text like "*${like}*" };`,
+  });
+  const policies = [
+    forbid('no-drop', '@message("No tables are dropped here.")', 'DROP TABLE'),
+    forbid('ask', '@approve("admin")', 'DELETE'),
+  ];
+  const set = await api(hub, 'PUT', '/system-config', { token: admin, body: { policies } });
+  expect(set.status, set.text).toBe(200);
+  expect((await records('&action=system-config'))[0]?.after).toHaveProperty([
+    'systemConfig',
+    'policies',
+    'no-drop',
+    'text',
+  ]);
+  expect((await call('DROP TABLE t')).error?.code).toBe(-32001);
+  expect((await records('&actor=wim&action=call'))[0]).toMatchObject({
+    target: 'alpha/echo',
+    result: 'refused',
+    via: 'mcp',
+    after: { why: 'No tables are dropped here.' },
+  });
+  const asking = call('DELETE all');
+  const waiting = async () =>
+    ((await api(hub, 'GET', '/approvals', { token: admin })).body.data as { id: string; state: string }[]).find(
+      ({ state }) => state === 'waiting',
+    );
+  await until('it waits', async () => (await waiting()) !== undefined);
+  const { id = '' } = (await waiting()) ?? {};
+  expect((await api(hub, 'POST', `/approvals/${id}`, { token: admin, body: { decision: 'deny' } })).status).toBe(200);
+  expect((await asking).error?.code).toBe(-32001);
+  expect(await records('&action=approval')).toMatchObject([
+    { actor: { name: 'admin' }, target: 'alpha/echo', after: { decision: 'deny', policy: 'ask', caller: 'wim' } },
+  ]);
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { policies: null } });
+});
+
 test('failed logins and refused calls are counted, and a flood of them stays small', async () => {
   const bad = (username: string) => api(hub, 'POST', '/auth/login', { body: { username, password: 'wrong' } });
   // Before the limiter of logins refuses this address.

@@ -39,6 +39,7 @@ export function clientParts(views: Views): Parts {
       settings: () => emptySettings,
       catalogue: () => emptyCatalogue,
       counts: createCallCounts(),
+      audit: { counted: () => undefined },
       approvals: { approved: async () => undefined, wasUsed: async () => false },
     },
     records: noRecords,

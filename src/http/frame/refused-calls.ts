@@ -25,6 +25,7 @@ export function recordRefusedCalls({ refused, afterKeeping }: Pick<CallRecords, 
       ms: performance.now() - startedAt,
       error: withoutValues(c.error),
       code: c.error.code,
+      via: 'api',
       traceparent: c.req.header('traceparent'),
     });
     await new Promise<void>(afterKeeping);

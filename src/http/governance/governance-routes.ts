@@ -4,6 +4,7 @@ import { explain } from '../../core/access/explain.ts';
 import { principalOf, type Principal } from '../../core/access/principal.ts';
 import type { Target, Views } from '../../core/access/view.ts';
 import type { ApprovalAnswer, ExplanationAnswer, PolicyAnswer } from '../../core/answers/governance.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
@@ -18,6 +19,7 @@ import type { Approvals } from '../../governance/approvals.ts';
 import type { CallCounts } from '../../governance/call-counts.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { jsonBody } from '../frame/body.ts';
+import { recordRequest } from '../frame/audited.ts';
 import { adminOnly, type ApiEnv, type Caller, editorOf, mustBeInPerson } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { simulate } from './simulate.ts';
@@ -30,6 +32,7 @@ export interface GovernanceRoutes {
   readonly counts: Pick<CallCounts, 'look'>;
   readonly approvals: Pick<Approvals, 'list' | 'decide'>;
   readonly activity: Pick<ActivityLog, 'list'>;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly pin: (target: Target) => { readonly state: string; readonly isHeld: boolean } | undefined;
 }
 
@@ -112,6 +115,9 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
     mustBeInPerson(caller.principal);
     const { decision } = parseInput(decisionInput, await jsonBody(c.req.raw), 'Cannot decide');
     const decided = await approvals.decide(c.req.param('id'), decision, username, (one) => mayDecide(caller, one));
+    const { server, tool, policy, caller: asking, hash } = decided;
+    const after = { decision, policy, caller: asking, call: hash };
+    recordRequest(c, options.audit.record, { target: `${server}/${tool}`, after });
     return ok(c, approvalAnswer(decided, caller));
   });
 

@@ -2,6 +2,7 @@ import { type CallQuestion, isGoverned, judge } from '../../core/access/decision
 import { principalId } from '../../core/access/principal.ts';
 import { policyPrincipal } from '../../core/access/decision.ts';
 import type { Target } from '../../core/access/view.ts';
+import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { duplicateName } from '../../core/json/duplicates.ts';
@@ -22,6 +23,7 @@ export interface Governance {
   readonly catalogue: () => Catalogue;
   readonly counts: CallCounts;
   readonly approvals: Pick<Approvals, 'approved' | 'wasUsed'>;
+  readonly audit: Pick<AuditSink, 'counted'>;
 }
 
 /** What has to happen before a call goes to its server, in this order. */

@@ -1,3 +1,4 @@
+import { actorOf } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -44,6 +45,24 @@ export async function approvedEdits(call: AskingCall, admission: WaitingAdmissio
   return { inputResponses: responses ?? null, requestState: null, ...edits };
 }
 
+interface Answered extends Pick<ApprovalQuestion, 'server' | 'tool' | 'policy'> {
+  readonly isYes: boolean;
+}
+
+/** A caller can be asked as often as it calls, so its answers are counted. */
+function recordAnswer({ request, options }: AskingCall, { server, tool, policy, isYes }: Answered): void {
+  const { audit, settings } = options.governance;
+  audit.counted({
+    actor: actorOf(settings(), request.principal),
+    address: request.address,
+    via: 'mcp',
+    action: 'approval.decide',
+    target: `${server}/${tool}`,
+    after: { decision: isYes ? 'approve' : 'deny', policy },
+    result: isYes ? 'success' : 'refused',
+  });
+}
+
 /** Asks the client, which asks its user (elicitation; 2025-11-25 and 2026-07-28). */
 function byCaller(
   call: AskingCall,
@@ -71,6 +90,7 @@ function byCaller(
       answer(member, text) {
         const answer: unknown = JSON.parse(text);
         const isYes = member === 'result' && isObject(answer) && answer['action'] === 'accept';
+        recordAnswer(call, { server, tool, policy, isYes });
         if (isYes) resolve();
         else
           refuse(
