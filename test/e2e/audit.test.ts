@@ -12,13 +12,15 @@ import { createChainCheck } from '../../src/logs/audit/chain.ts';
 import { auditLimits } from '../../src/logs/audit/limits.ts';
 import { api, cookieLogin, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
+import { authorize, handClient } from '../kit/authorizing.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { setUpTotp } from '../kit/second-factor.ts';
-import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
+import { hubProcess, type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
+import { zip } from '../kit/zip.ts';
 
 // The audit log (CONTRACT §9): who did what, from where, with what before and after.
 
@@ -278,6 +280,69 @@ test('second factors, and logins in browsers, are recorded as what they are', as
   expect(made.status, made.text).toBe(201);
   expect((await records('&target=by-browser'))[0]).toMatchObject({ via: 'dashboard', action: 'group.create' });
   expect((await records('&actor=admin&action=login')).some(({ via }) => via === 'dashboard')).toBe(true);
+});
+
+test('an app that a user lets in or refuses, and one that is shut out, are recorded', async () => {
+  const client = await handClient(hub.url, undefined, 'Some app');
+  const { status } = await client.redeem(await authorize(client.address(), { reach: ['alpha'] }));
+  expect(status).toBe(200);
+  await authorize(client.address(), { decision: 'deny' });
+  const grants = (await api(hub, 'GET', '/auth/grants', { token: admin })).body.data as { id: string }[];
+  expect((await api(hub, 'DELETE', `/auth/grants/${grants[0]?.id}`, { token: admin })).status).toBe(200);
+  const [ended, denied, allowed] = await records('&action=grant');
+  expect(ended).toMatchObject({ action: 'grant.end', actor: { kind: 'user', name: 'admin' }, via: 'api' });
+  expect(denied).toMatchObject({ action: 'grant.create', target: 'Some app', result: 'refused', via: 'oauth' });
+  expect(allowed).toMatchObject({
+    action: 'grant.create',
+    target: 'Some app',
+    result: 'success',
+    after: { host: 'app.example', reach: { servers: ['alpha'] } },
+  });
+});
+
+test('a bundle is recorded with the server that it became', async () => {
+  const manifest = {
+    manifest_version: '0.3',
+    name: 'notes',
+    version: '1.0.0',
+    server: { type: 'node', entry_point: 'a.cjs', mcp_config: { command: 'node', args: ['${__dirname}/a.cjs'] } },
+  };
+  const entries = [
+    { name: 'manifest.json', data: JSON.stringify(manifest) },
+    { name: 'a.cjs', data: 'process.exit(1)' },
+  ];
+  const body = new FormData();
+  body.append('mcpbFile', new Blob([new Uint8Array(zip(entries))]), 'notes.mcpb');
+  const headers = { authorization: `Bearer ${admin}` };
+  const answer = await fetch(`${hub.url}/api/mcpb/upload`, { method: 'POST', headers, body });
+  expect(answer.status).toBe(201);
+  const [record] = await records('&action=bundle.install');
+  expect(record).toMatchObject({ target: 'notes', after: { mcpServers: { notes: { command: 'node' } } } });
+});
+
+test('what was answered before a kill is in the chain afterwards, once', async () => {
+  const folder = temporaryFolder();
+  await copyOfEmbedded(join(folder, 'data'));
+  const answered: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    const process = await hubProcess({ ...(round === 0 && { mcpServers: {} }), folder, env: { DB_URL: '' } });
+    const token = await login(process);
+    const make = async (name: string) => {
+      const made = await api(process, 'POST', '/groups', { token, body: { name } }).catch(() => undefined);
+      if (made?.status === 201) answered.push(name);
+    };
+    const running = Array.from({ length: 20 }, (_, i) => make(`r${round}g${i}`));
+    await until('some are answered', () => answered.length > round * 20 + 5);
+    await process.stop('SIGKILL');
+    await Promise.all(running);
+  }
+  const again = await testHub({ folder, env: { DB_URL: '' } });
+  const token = await login(again);
+  const all = await exported(again, token);
+  const targets = all.filter(({ action }) => action === 'group.create').map(({ target }) => target);
+  expect(targets).toEqual(expect.arrayContaining(answered));
+  expect(new Set(targets).size).toBe(targets.length);
+  expect(verified(all)).toMatchObject({ first: 1 });
 });
 
 test('a hand edit of the settings file is recorded, once, with what it changed', async () => {
