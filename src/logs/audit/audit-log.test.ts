@@ -4,12 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { databaseWaitMs, places, silent, tempFolder } from '../../../test/kit/databases.ts';
 import type { AuditRecord } from '../../core/audit.ts';
+import type { Database } from '../../database/database.ts';
 import type { DatabasePlace } from '../../database/open.ts';
 import { createDatabase, type DatabaseHandle } from '../../database/supervise.ts';
 import { createCleaner } from '../clean.ts';
 import { openAudit } from './audit-log.ts';
 import { createChainCheck, expired } from './chain.ts';
+import { keptEvent } from './event.ts';
 import { auditLimits } from './limits.ts';
+import { appendEvents, selectRecords } from './table.ts';
 
 const byAnn = { actor: { kind: 'user', name: 'ann' }, address: '127.0.0.1', via: 'api' } as const;
 const room = { wait: () => undefined };
@@ -116,6 +119,24 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     expect(await verified(audit)).toHaveProperty('why');
   });
 });
+
+test('any number of connections append at once, and wait for each other', async () => {
+  const place = await places.postgres();
+  const opened = await Promise.all([ready(createHub(place)), ready(createHub(place))]);
+  const event = (i: number) => keptEvent({ ...byAnn, action: 'x', target: String(i) }, 1, new Date(), (text) => text);
+  await Promise.all(
+    Array.from({ length: 60 }, (_, i) => appendEvents(opened[i % 2] as Database, [event(2 * i), event(2 * i + 1)])),
+  );
+  const [one] = opened;
+  const records = await selectRecords(one as Database, { limit: 500 });
+  expect(records.map(({ id }) => id)).toEqual(Array.from({ length: 120 }, (_, i) => 120 - i));
+});
+
+function createHub(place: DatabasePlace): DatabaseHandle {
+  const database = createDatabase(place);
+  atEnd(() => database.close());
+  return database;
+}
 
 test('two hubs on one PostgreSQL write one chain, without a gap and each record once', async () => {
   const place = await places.postgres();
