@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { databaseWaitMs, places, silent, tempFolder } from '../../../test/kit/databases.ts';
 import type { AuditRecord } from '../../core/audit.ts';
-import type { Database } from '../../database/database.ts';
 import type { DatabasePlace } from '../../database/open.ts';
 import { createDatabase, type DatabaseHandle } from '../../database/supervise.ts';
 import { createCleaner } from '../clean.ts';
@@ -122,13 +121,12 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 
 test('any number of connections append at once, and wait for each other', async () => {
   const place = await places.postgres();
-  const opened = await Promise.all([ready(createHub(place)), ready(createHub(place))]);
+  const [one, two] = await Promise.all([ready(createHub(place)), ready(createHub(place))]);
   const event = (i: number) => keptEvent({ ...byAnn, action: 'x', target: String(i) }, 1, new Date(), (text) => text);
   await Promise.all(
-    Array.from({ length: 60 }, (_, i) => appendEvents(opened[i % 2] as Database, [event(2 * i), event(2 * i + 1)])),
+    Array.from({ length: 60 }, (_, i) => appendEvents(i % 2 === 0 ? one : two, [event(2 * i), event(2 * i + 1)])),
   );
-  const [one] = opened;
-  const records = await selectRecords(one as Database, { limit: 500 });
+  const records = await selectRecords(one, { limit: 500 });
   expect(records.map(({ id }) => id)).toEqual(Array.from({ length: 120 }, (_, i) => 120 - i));
 });
 
