@@ -24,6 +24,9 @@ export const httpLimits = {
    */
   pageItems: 1_000,
   pageItemsUsual: 100,
+  /** Pictures that a server has of itself: how many are looked at, and how large one may be that lists show. */
+  serverIcons: 20,
+  serverIconChars: 4_096,
   /** What tools are searched by, in a list of names. */
   queryChars: 200,
   /**

@@ -263,6 +263,7 @@ const moreAboutServer = {
   nextRetryAt: time,
   lastConnectedAt: time,
   version: text,
+  icon: saying('A picture that the server has of itself, as a `data:` URL.', text),
   instructions: text,
   protocolVersion: text,
   oauth: object(

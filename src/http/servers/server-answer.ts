@@ -15,6 +15,7 @@ import { maskServer } from '../../settings/server/server-secrets.ts';
 import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import type { Caller } from '../frame/caller.ts';
 import { manages } from '../frame/reachable.ts';
+import { iconOf } from './server-icon.ts';
 
 /** Where answers about servers come from. */
 export interface ServerSources {
@@ -223,10 +224,13 @@ function ownCredentials({ user }: Caller, server: ServerSettings, { credentials 
 
 function aboutOf(offer: Offer | undefined) {
   if (!offer) return {};
-  const { version } = JSON.parse(offer.about.info) as { version?: unknown };
+  const info = JSON.parse(offer.about.info) as { version?: unknown; icons?: unknown };
+  const { version } = info;
+  const icon = iconOf(info);
   const { instructions, protocolVersion } = offer.about;
   return {
     ...(typeof version === 'string' && { version }),
+    ...(icon !== undefined && { icon }),
     ...(instructions !== undefined && { instructions }),
     protocolVersion,
   };

@@ -74,6 +74,18 @@ export const hoursQuery = (start: Date, end: Date, filter: ActivityFilter) => {
   });
 };
 
+/** The last day of every server, by the hour: one request for all of them. */
+export const serverFiguresQuery = queryOptions({
+  queryKey: ['server-figures'],
+  queryFn: ({ signal }) =>
+    get<ActivityTimeline>(
+      `/activities/timeline${queryOf({ ...between('24h', 24), kind: 'call', buckets: 24, groupBy: 'server', groups: 500 })}`,
+      signal,
+    ),
+  refetchInterval,
+  meta,
+});
+
 /** The tools that have the most of something. */
 export const topToolsQuery = (period: Period, filter: ActivityFilter, sort: 'failed' | 'p95') =>
   queryOptions({

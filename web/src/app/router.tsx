@@ -87,7 +87,7 @@ const account = createRoute({
 const servers = createRoute({
   getParentRoute: () => shell,
   path: '/servers',
-  validateSearch: texts('q', 'status', 'add', 'made'),
+  validateSearch: texts('q', 'status', 'sort', 'add', 'made'),
   component: page(() => import('../pages/servers/servers.tsx'), 'Servers'),
 });
 

@@ -3,6 +3,7 @@ import { Ellipsis, FlaskConical, LogIn, Pencil, RotateCw, Trash2 } from 'lucide-
 import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
+import { cx } from '../../lib/cx.ts';
 import { short } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -10,6 +11,8 @@ import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { useDeleteServer, useReloadServer, useSignIn, useToggleServer } from './actions.ts';
 import { conditionOf } from './condition.ts';
+import { Figures, FiguresLine, type ServerFigures } from './figures.tsx';
+import { ServerIcon } from './server-icon.tsx';
 import { EditLink, Status, Timing } from './status.tsx';
 import { whatIsWrong, whatToDo } from './why.tsx';
 
@@ -19,52 +22,63 @@ interface ServerRowProps {
   readonly isNew?: boolean;
   /** Its tools that fit what is searched for. */
   readonly foundTools?: readonly string[] | undefined;
+  /** Undefined until it is known; null where there was no call. */
+  readonly figures: ServerFigures | undefined | null;
+  /** In one line. */
+  readonly dense: boolean;
+  /** Present while several servers are being chosen. */
+  readonly choice?: { readonly isChosen: boolean; readonly onChange: (isChosen: boolean) => void } | undefined;
 }
 
 /** A server in the list: what it is, how it is, what can be done about it. */
-export function ServerRow({ server, isNew = false, foundTools = [] }: ServerRowProps) {
+export function ServerRow({ server, isNew = false, foundTools = [], figures, dense, choice }: ServerRowProps) {
   const { t } = useTranslation();
-  const { name, description, status, error, enabled, managed, tools, oauth, unsetVariables = [] } = server;
+  const { name, status, enabled, managed, tools, oauth } = server;
   const toggle = useToggleServer();
   const signIn = useSignIn();
   const changeable = managed && !boot.readonly;
   return (
-    <div className="hover:bg-hover/50 flex items-center gap-3 px-4 py-2.5 sm:gap-4">
-      <div className="min-w-0 flex-1">
-        <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+    <div className={cx('hover:bg-hover/50 flex items-center gap-3 px-4 sm:gap-4', dense ? 'min-h-10 py-1' : 'py-2.5')}>
+      {choice && (
+        <label className="flex shrink-0 items-center pointer-coarse:min-h-10">
+          <input
+            type="checkbox"
+            className="accent-accent size-4 pointer-coarse:size-5"
+            aria-label={t('servers.choose', { name })}
+            disabled={!changeable}
+            checked={choice.isChosen}
+            onChange={({ target }) => choice.onChange(target.checked)}
+          />
+        </label>
+      )}
+      <ServerIcon server={server} small={dense} />
+      <div className={cx('min-w-0 flex-1', dense && 'flex items-center gap-3')}>
+        <div className={cx('flex items-center gap-x-2.5 gap-y-1', dense ? 'min-w-0' : 'flex-wrap')}>
           <Link
             to="/servers/$name"
             params={{ name }}
-            className="touch min-w-0 rounded-sm font-medium break-words hover:underline"
+            className={cx(
+              'touch min-w-0 rounded-sm font-medium hover:underline',
+              dense ? 'max-w-60 truncate' : 'break-words',
+            )}
           >
             {name}
           </Link>
-          <Status server={server} />
+          <Status server={server} brief={dense} />
           {isNew && <Badge tone="accent">{t('servers.made')}</Badge>}
-          <span className="text-soft text-xs">
-            <Timing server={server} />
-          </span>
-        </div>
-        <p className="text-soft truncate text-sm">
-          {foundTools.length > 0 ? (
-            <code className="text-xs">{foundTools.slice(0, 20).join(', ')}</code>
-          ) : error !== null && status !== 'connected' ? (
-            <span className="text-bad">{[whatIsWrong(server), whatToDo(server)].filter(Boolean).join(' · ')}</span>
-          ) : unsetVariables.length > 0 ? (
-            <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>
-          ) : (
-            (description ?? server.type)
+          {!dense && (
+            <span className="text-soft text-xs">
+              <Timing server={server} />
+            </span>
           )}
+        </div>
+        <p className={cx('text-soft truncate text-sm', dense && 'hidden min-w-0 flex-1 sm:block')}>
+          <About server={server} foundTools={foundTools} />
         </p>
+        {!dense && <FiguresLine name={name} figures={figures} />}
       </div>
-      <div className="text-soft hidden text-right text-xs whitespace-nowrap tabular-nums sm:block">
-        {tools.total > 0 && (
-          <>
-            <div>{t('servers.toolCount', { enabled: tools.enabled, total: tools.total })}</div>
-            <div>{t('common.tokens', { tokens: short(tools.tokens) })}</div>
-          </>
-        )}
-      </div>
+      <Figures name={name} figures={figures} dense={dense} />
+      <Tools tools={tools} dense={dense} />
       {status === 'oauth_required' && (changeable || (oauth?.perUser === true && !boot.readonly)) && (
         <Button icon={LogIn} busy={signIn.isPending} onClick={() => signIn.start(name)}>
           {t('servers.signIn')}
@@ -87,6 +101,32 @@ export function ServerRow({ server, isNew = false, foundTools = [] }: ServerRowP
       )}
     </div>
   );
+}
+
+function Tools({ tools, dense }: { readonly tools: ServerSummary['tools']; readonly dense: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <div className="text-soft hidden text-right text-xs whitespace-nowrap tabular-nums sm:block lg:w-26">
+      {tools.total > 0 && (
+        <>
+          <div>{t('servers.toolCount', { enabled: tools.enabled, total: tools.total })}</div>
+          {!dense && <div>{t('common.tokens', { tokens: short(tools.tokens) })}</div>}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The tools that were searched for, what is wrong, or what it is. */
+function About({ server, foundTools }: Required<Pick<ServerRowProps, 'server' | 'foundTools'>>) {
+  const { t } = useTranslation();
+  const { description, status, error, type, unsetVariables = [] } = server;
+  if (foundTools && foundTools.length > 0) return <code className="text-xs">{foundTools.slice(0, 20).join(', ')}</code>;
+  if (error !== null && status !== 'connected')
+    return <span className="text-bad">{[whatIsWrong(server), whatToDo(server)].filter(Boolean).join(' · ')}</span>;
+  if (unsetVariables.length > 0)
+    return <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>;
+  return description ?? type;
 }
 
 function ServerMenu({ name, enabled }: { readonly name: string; readonly enabled: boolean }) {

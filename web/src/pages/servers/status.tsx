@@ -29,14 +29,18 @@ const tones: Record<Condition, Tone> = {
   disabled: 'plain',
 };
 
-/** A server's condition in one or two words. */
-export function Status({ server }: { readonly server: Described }) {
+/** A server's condition in one or two words; `brief`: on phones its colour, and words for who is read to. */
+export function Status({ server, brief = false }: { readonly server: Described; readonly brief?: boolean }) {
   const { t } = useTranslation();
   const condition = conditionOf(server);
   return (
     <Badge tone={tones[condition]}>
       <Dot tone={tones[condition]} lively={condition === 'connecting' || condition === 'installing'} />
-      {t(`servers.state.${condition}`)}
+      {brief ? (
+        <span className="max-sm:sr-only">{t(`servers.state.${condition}`)}</span>
+      ) : (
+        t(`servers.state.${condition}`)
+      )}
     </Badge>
   );
 }
