@@ -553,6 +553,18 @@ test('the command checks an export, and the database of a hub that does not run'
   expect(await command(['audit', 'verify', '--data-dir', join(hub.folder, 'none')])).toMatchObject({ code: 2 });
   expect(await command(['audit', 'verify', '--file', '/nonexistent'])).toMatchObject({ code: 2 });
   expect(await command(['audit', 'erase'])).toMatchObject({ code: 2 });
+  const at = { TOOLHUB_URL: own.url, TOOLHUB_TOKEN: token };
+  const listed = await command(['audit', '--action', 'group.create', '-n', '1', '--actor', 'admin'], at);
+  expect(listed).toMatchObject({
+    code: 0,
+    said: expect.stringMatching(/^\S+Z admin \(api, 127\.0\.0\.1\) group\.create \S+\n$/) as string,
+  });
+  const all = await command(['audit', 'export'], at);
+  expect(await verify(all.said)).toMatchObject({ code: 0 });
+  expect(await command(['audit'], { TOOLHUB_URL: own.url })).toMatchObject({
+    code: 2,
+    said: expect.stringContaining('toolhub login') as string,
+  });
   await own.close();
   expect(await command(stored)).toMatchObject({
     code: 0,
@@ -561,9 +573,9 @@ test('the command checks an export, and the database of a hub that does not run'
 });
 
 /** The program as people run it. */
-async function command(args: string[]) {
+async function command(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
-    env: {},
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, error, [code]] = await Promise.all([
