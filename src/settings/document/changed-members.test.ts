@@ -64,3 +64,14 @@ test('members with the names of built-in ones are members like others', () => {
   expect(change?.names).toEqual(['__proto__', 'constructor']);
   expect(JSON.stringify(change?.after)).toContain('"__proto__":{"command":"x"}');
 });
+
+test('of a list, what is twice the same or only moved is no change that could be told', () => {
+  const [a, b] = [
+    { name: 'a', servers: [] },
+    { name: 'b', servers: [] },
+  ];
+  expect(changedMembers({ groups: [a, b] }, { groups: [b, a] })).toBeUndefined();
+  expect(changedMembers({ groups: [a] }, { groups: [a, { name: 'a', servers: ['x'] }] })?.after).toEqual({
+    groups: { a: { name: 'a', servers: ['x'] } },
+  });
+});

@@ -29,7 +29,8 @@ const other = `${mask} (changed)`;
 
 /** Undefined where both say the same. Secrets are masked; that one was changed can be seen. */
 export function changedMembers(before: Readonly<Draft>, after: Readonly<Draft>): ChangedMembers | undefined {
-  const found = compared(before, after, shown(before) as Members, shown(after) as Members);
+  const [was, is] = [differing(before, after), differing(after, before)];
+  const found = compared(was, is, shown(was) as Members, shown(is) as Members);
   if (!found) return undefined;
   const parts = Object.keys({ ...found.before, ...found.after });
   const changed = parts.flatMap((part) => {
@@ -41,6 +42,26 @@ export function changedMembers(before: Readonly<Draft>, after: Readonly<Draft>):
   const noun = isOne ? nouns[first.part] : undefined;
   const how = isOne ? howOf(first, before, after) : 'update';
   return { ...found, action: `${noun ?? 'settings'}.${how}`, names: changed.map(({ part, name }) => name || part) };
+}
+
+/**
+ * The document without the entries that the other one has as well. Only what is left is looked at closely: a hub may
+ * have thousands of servers, and a change is about one.
+ */
+function differing(document: Readonly<Draft>, other: Readonly<Draft>): Draft {
+  const parts = Object.entries(document).map(([part, value]): [string, unknown] => {
+    const beside = own(other, part);
+    if (isObject(value) && isObject(beside))
+      return [part, Object.fromEntries(Object.entries(value).filter(([name, one]) => !isSame(one, own(beside, name))))];
+    if (!Array.isArray(value) || !Array.isArray(beside)) return [part, value];
+    const known = new Set(beside.map((entry) => JSON.stringify(entry)));
+    return [part, value.filter((entry) => !known.has(JSON.stringify(entry)))];
+  });
+  return Object.fromEntries(parts);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function howOf({ part, name }: { part: string; name: string }, before: Readonly<Draft>, after: Readonly<Draft>) {
@@ -91,7 +112,7 @@ function compared(before: Members, after: Members, shownBefore: Members, shownAf
   const is: [string, unknown][] = [];
   for (const name of Object.keys({ ...before, ...after })) {
     const [old, now] = [own(before, name), own(after, name)];
-    if (old === now || JSON.stringify(old) === JSON.stringify(now)) continue;
+    if (isSame(old, now)) continue;
     const [seenOld, seenNow] = [own(shownBefore, name), own(shownAfter, name)];
     const below = comparedBelow({ old, now, seenOld, seenNow });
     if (below) {
