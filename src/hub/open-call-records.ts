@@ -10,7 +10,7 @@ import type { Records } from '../logs/records.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import type { SettingsStore } from '../settings/store.ts';
 
-export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean' | 'audit'> {
+export interface OpenCallRecords extends Pick<RecordOptions, 'counts' | 'clean' | 'hide' | 'audit'> {
   readonly records: { readonly activity: ActivitySink } & Pick<Records, 'news'>;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly database: DatabaseHandle;
@@ -28,7 +28,7 @@ const channel = 'client_arrivals';
 
 /** What is kept of calls, and which clients came last: here, and at the other hubs on the same database. */
 export function openCallRecords(options: OpenCallRecords, closers: Closers): CallRecordParts {
-  const { records, settings, database, changes, log, counts, clean, audit } = options;
+  const { records, settings, database, changes, log, counts, clean, hide, audit } = options;
   const arrivals = createArrivals({
     changed(told) {
       changes.announce();
@@ -55,6 +55,7 @@ export function openCallRecords(options: OpenCallRecords, closers: Closers): Cal
     counts,
     settings: () => settings.current,
     clean,
+    hide,
     called: arrivals.called,
     audit,
   });

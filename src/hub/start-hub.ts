@@ -125,7 +125,10 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const bodies = bodyBudget(current);
   const { server, fastPath } = httpServer;
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
-  const { arrivals, forRequests } = openCallRecords({ ...storage, changes, counts, clean: book.clean }, closers);
+  const { arrivals, forRequests } = openCallRecords(
+    { ...storage, changes, counts, clean: book.clean, hide: book.hide },
+    closers,
+  );
   const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
   const governance = openGovernance({ ...storage, env, ...snapshots, changes }, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };

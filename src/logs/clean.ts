@@ -9,6 +9,8 @@ export interface Cleaner {
    * long.
    */
   clean: (text: string) => string;
+  /** The first so many characters of the text without secrets, and otherwise as they are; a mark where more were there. */
+  hide: (text: string, chars: number) => string;
   /** Replaces the values to hide. */
   setSecrets: (values: Iterable<string>) => void;
 }
@@ -33,8 +35,15 @@ export function createCleaner(secrets: Iterable<string> = []): Cleaner {
     return text.slice(0, searched).replace(pattern, mask).slice(0, -longest) + '…';
   }
 
+  function hide(text: string, chars: number): string {
+    // A secret that begins in what is kept is searched whole.
+    const searched = text.slice(0, chars + longest);
+    const hidden = pattern === undefined ? searched : searched.replace(pattern, mask);
+    return text.length <= chars ? hidden : `${hidden.slice(0, chars - 1)}…`;
+  }
+
   setSecrets(secrets);
-  return { clean: (text) => cut(makeHarmless(hideSecrets(text))), setSecrets };
+  return { clean: (text) => cut(makeHarmless(hideSecrets(text))), hide, setSecrets };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface LogBook extends LogFeed {
   setSecrets(values: Iterable<string>): void;
   /** Text that came from a server, fit to be shown elsewhere too: without secrets, harmless, on one line. */
   readonly clean: (text: string) => string;
+  /** See `Cleaner`. */
+  readonly hide: (text: string, chars: number) => string;
   /** Forgets the listeners; later entries still reach the output. */
   close(): void;
 }
@@ -86,6 +88,7 @@ export function createLog(options: LogOptions): LogBook {
     },
     setSecrets: cleaner.setSecrets,
     clean: cleaner.clean,
+    hide: cleaner.hide,
     clear() {
       ring.clear();
       tell({ type: 'clear' });

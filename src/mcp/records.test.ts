@@ -20,6 +20,7 @@ test.each<[string, ServerSettings[], boolean]>([
     counts: { count: () => undefined },
     settings: () => now,
     clean: (text) => text,
+    hide: (text) => text,
   });
   const request = {
     method: 'tools/call',
@@ -42,4 +43,40 @@ test.each<[string, ServerSettings[], boolean]>([
   const error = isKept ? 'wrong •••• ••••' : 'The server answered with an error, which is not kept.';
   const payload = isKept ? ['{"arguments":{}}', '{}'] : [undefined, undefined];
   expect(kept.map(({ errorMessage, input, output }) => [errorMessage, input, output])).toEqual([[error, ...payload]]);
+});
+
+test.each([
+  ['while an admin wants to see its calls', Date.now() + 60_000, true],
+  ['when that time is over', Date.now() - 1, false],
+])('of a server %s, what is called is kept without secrets: %s', (_, keepPayloadsUntil, isKept) => {
+  const kept: NewActivity[] = [];
+  const now = settings({ servers: [server('files', { keepPayloadsUntil }), server('other')] });
+  const records = createCallRecords({
+    called: () => undefined,
+    audit: { counted: () => undefined },
+    activity: { record: (one) => void kept.push(one), afterKeeping: (done) => done() },
+    counts: { count: () => undefined },
+    settings: () => now,
+    clean: (text) => text,
+    hide: (text) => text.replaceAll('of the settings', '••••'),
+  });
+  const params = '{"arguments":{"path":"a","clientSecret":"x\\"y","token":"of the settings","n":1}}';
+  const request = {
+    method: 'tools/call',
+    principal: anonymous,
+    scope: { kind: 'global' },
+    view: { kind: 'global' },
+    params,
+    message: { params: {} },
+  } as unknown as FinishedCall['request'];
+  for (const name of ['files', 'other']) {
+    const answer = `{"content":[{"type":"text","text":"mcphub_${'0'.repeat(64)}"}]}`;
+    const target = { server: name, key: 'tool' } as FinishedCall['target'];
+    records.finished({ request, target, ms: 1, queueMs: 0, serverMs: 1, outcome: 'ok', error: undefined, answer });
+  }
+  const input = '{"arguments":{"path":"a","clientSecret":"••••","token":"••••","n":1}}';
+  const output = '{"content":[{"type":"text","text":"••••"}]}';
+  expect(kept[0]).toMatchObject(isKept ? { input, output } : { server: 'files' });
+  expect('input' in (kept[0] ?? {})).toBe(isKept);
+  expect(kept[1]).not.toHaveProperty('input');
 });

@@ -10,7 +10,7 @@ import { isObject } from '../core/protocol/rpc.ts';
 import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Target } from '../core/access/view.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { ServerSettings, Settings } from '../core/settings/types.ts';
 import { logLimits } from '../logs/limits.ts';
 import type { CallCounts } from '../metrics/calls.ts';
 import { clientNameFor } from './client-name.ts';
@@ -39,12 +39,22 @@ export interface RecordOptions {
   readonly settings: () => Settings;
   /** Takes secrets out of what a server answered. */
   readonly clean: (text: string) => string;
+  /** The first so many characters of arguments or of a result, without secrets. */
+  readonly hide: (text: string, chars: number) => string;
   /** A request of the principal has reached a server. Must be quick. */
   readonly called: (principal: Principal) => void;
   readonly audit: Pick<AuditSink, 'counted'>;
 }
 
-export function createCallRecords({ activity, counts, settings, clean, called, audit }: RecordOptions): CallRecords {
+export function createCallRecords({
+  activity,
+  counts,
+  settings,
+  clean,
+  hide,
+  called,
+  audit,
+}: RecordOptions): CallRecords {
   const searches = createSearchUsage();
   const keep = (record: NewActivity, ms: number): void => {
     activity.record(record);
@@ -53,7 +63,7 @@ export function createCallRecords({ activity, counts, settings, clean, called, a
   return {
     finished(call) {
       called(call.request.principal);
-      const record = activityOf(call, settings(), searches, clean);
+      const record = activityOf(call, settings(), searches, { clean, hide });
       if (record) keep(record, call.ms);
     },
     refused(call) {
@@ -61,7 +71,7 @@ export function createCallRecords({ activity, counts, settings, clean, called, a
       // Arguments that do not fit are a mistake of a model, and no attempt at what is not allowed.
       if (call.code !== 'invalid_input') audit.counted(refusalOf(call, settings()));
     },
-    used: (use) => keep(smartActivityOf(use, settings(), searches), use.ms),
+    used: (use) => keep(smartActivityOf(use, settings(), searches, hide), use.ms),
     afterKeeping: (done) => activity.afterKeeping(done),
   };
 }
@@ -157,7 +167,7 @@ function activityOf(
   call: FinishedCall,
   settings: Settings,
   searches: SearchUsage,
-  clean: RecordOptions['clean'],
+  { clean, hide }: Pick<RecordOptions, 'clean' | 'hide'>,
 ): NewActivity | undefined {
   const { request, target, ms, queueMs, serverMs, outcome, error, answer } = call;
   if (request.method !== 'tools/call') return undefined;
@@ -168,7 +178,7 @@ function activityOf(
   const server = settings.servers.get(target.server);
   // One that is gone meanwhile may have been such a server.
   const isPrivate = server === undefined || getsCallersValues(server);
-  const storesPayload = settings.system.storeToolPayload && !isPrivate;
+  const storesPayload = !isPrivate && (settings.system.storeToolPayload || keepsNow(server));
   const failed = outcome === 'error' || outcome === 'tool_error';
   // Written out: an object that is spread and then added to takes several microseconds.
   const record: NewActivity = {
@@ -194,14 +204,14 @@ function activityOf(
   return {
     ...record,
     ...(request.view.smart && linkOf(searches.find(request, target), settings)),
-    ...(storesPayload && payloads(request.params, answer)),
+    ...(storesPayload && payloads(request.params, answer, hide)),
   };
 }
 
 /** Without keys and tokens either, whose they may be: a server may repeat what it was sent. */
 function shortened(said: string): string {
   const { errorChars } = logLimits;
-  const text = said.replace(/mcphub_[0-9a-f]{64}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g, mask);
+  const text = said.replace(tokens, mask);
   return text.length <= errorChars ? text : `${text.slice(0, errorChars - 1)}…`;
 }
 
@@ -217,14 +227,19 @@ function bytesOf(answer: FinishedCall['answer']): number {
  * The record of a search or a description. The query is kept, unless `activityLog.storeSearchQueries` is off: without
  * it the record does not show how good the search is. The context and what was answered are payload.
  */
-function smartActivityOf(use: SmartUse, settings: Settings, searches: SearchUsage): NewActivity {
+function smartActivityOf(
+  use: SmartUse,
+  settings: Settings,
+  searches: SearchUsage,
+  hide: RecordOptions['hide'],
+): NewActivity {
   const { request, search, described, ms, resultBytes, answer } = use;
   const common = {
     durationMs: Math.round(ms * 10) / 10,
     status: 'success',
     resultBytes,
     ...whoAndWhere(request, settings),
-    ...(settings.system.storeToolPayload && payloads(request.params, answer)),
+    ...(settings.system.storeToolPayload && payloads(request.params, answer, hide)),
   } as const;
   if (described) {
     const link = linkOf(searches.find(request, described), settings);
@@ -354,8 +369,29 @@ function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] : undefined;
 }
 
-function payloads(input: string | undefined, output: FinishedCall['answer']): { input?: string; output?: string } {
+function payloads(
+  input: string | undefined,
+  output: FinishedCall['answer'],
+  hide: RecordOptions['hide'],
+): { input?: string; output?: string } {
   // Of a large one, what is left when it is cut: no character has more than four bytes.
-  const kept = typeof output === 'object' ? output.slice(0, logLimits.activityPayloadChars * 4 + 4).toString() : output;
-  return { ...(input !== undefined && { input }), ...(kept !== undefined && { output: kept }) };
+  const kept = typeof output === 'object' ? output.slice(0, logLimits.activityPayloadChars * 8).toString() : output;
+  return {
+    ...(input !== undefined && { input: withoutSecrets(input, hide) }),
+    ...(kept !== undefined && { output: withoutSecrets(kept, hide) }),
+  };
+}
+
+function withoutSecrets(text: string, hide: RecordOptions['hide']): string {
+  return hide(text, logLimits.activityPayloadChars).replace(tokens, mask).replace(secretMembers, `$1"${mask}"`);
+}
+
+const tokens = /mcphub_[0-9a-f]{64}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+/** Members of JSON that are named as secrets, with a text as their value. */
+const secretMembers =
+  /("[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|api[-_]?key|private[-_]?key|access[-_]?token|refresh[-_]?token|authorization)[\w-]{0,40}"\s*:\s*)"(?:[^"\\]|\\.)*"/gi;
+
+/** An admin wants to see the calls of this server for a while; by the clock, which all hubs and restarts share. */
+function keepsNow(server: ServerSettings | undefined): boolean {
+  return server?.keepPayloadsUntil !== undefined && Date.now() < server.keepPayloadsUntil;
 }

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { nextNews, settled, visit, violations, violationsAt, waitsForAnswers } from './kit.ts';
+import { follow, nextNews, settled, visit, violations, violationsAt, waitsForAnswers } from './kit.ts';
 
 // What was called and searched for, by whom, and how it ended.
 
@@ -241,6 +241,20 @@ describe('calls', () => {
     await page.keyboard.press('k');
     await page.waitForURL((url) => url.searchParams.get('call') === first);
     expect(await violations(page)).toEqual([]);
+  });
+
+  test('have their arguments kept for an hour when an admin wants that, which the page of the server shows and ends', async () => {
+    await call(admin, 'alpha', 'nope');
+    const page = await visit(hub, '/activity?server=alpha&status=refused');
+    await page.getByRole('button', { name: 'nope' }).first().click();
+    const drawer = page.getByRole('dialog', { name: 'nope' });
+    await drawer.getByRole('button', { name: 'Keep them for alpha for the next hour' }).click();
+    await drawer.getByText(/are kept until/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await follow(page, '/servers/alpha');
+    await page.getByText(/are kept until/).waitFor();
+    await page.getByRole('button', { name: 'Stop keeping them' }).click();
+    await page.getByText(/are kept until/).waitFor({ state: 'detached' });
   });
 
   test('of tools that are not there say so in words, can be chosen, and cannot be made again', async () => {

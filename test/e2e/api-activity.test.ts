@@ -242,6 +242,71 @@ test('an account does not see the calls of an earlier one of its name', async ()
   expect(await names(second)).toEqual(['twice:alpha.echo']);
 });
 
+describe('arguments and results', () => {
+  const newest = async () => (await list(admin, '?limit=1')).data[0] as Shown & { input?: string };
+  const keep = (method: 'POST' | 'DELETE', token: string | undefined, server = 'alpha', body?: unknown) =>
+    api(hub, method, `/servers/${server}/payloads`, { token, ...(method === 'POST' && { body: body ?? {} }) });
+  const made = (server: string, args: object) =>
+    api(hub, 'POST', `/tools/call/${server}`, { token: admin, body: { toolName: 'echo', arguments: args } });
+
+  test('are kept of one server for a while when an admin says so, without secrets, and no more when it is ended', async () => {
+    const { status, body } = await keep('POST', admin, 'alpha', { minutes: 5 });
+    expect(status, JSON.stringify(body)).toBe(200);
+    const until = Date.parse(String((body.data as { payloadsKeptUntil?: string }).payloadsKeptUntil));
+    expect(Math.abs(until - Date.now() - 5 * 60_000)).toBeLessThan(60_000);
+    await made('alpha', { text: 'kept', password: 'of ann' });
+    expect(JSON.parse((await newest()).input ?? '')).toMatchObject({ arguments: { text: 'kept', password: '••••' } });
+    await made('beta', { text: 'not this one' });
+    expect(await newest()).not.toHaveProperty('input');
+    // Who may use it sees that its calls are kept.
+    const seen = (await api(hub, 'GET', '/servers/alpha', { token: ann })).body.data;
+    expect(seen).toHaveProperty('payloadsKeptUntil');
+    expect((await keep('DELETE', admin)).body.data).not.toHaveProperty('payloadsKeptUntil');
+    await made('alpha', { text: 'no more' });
+    expect(await newest()).not.toHaveProperty('input');
+  });
+
+  test('are for admins to keep, of servers that are there, for an hour at most', async () => {
+    for (const [token, expected] of [
+      [undefined, 401],
+      [ann, 403],
+      [annsKey, 403],
+    ] as const) {
+      expect((await keep('POST', token)).status).toBe(expected);
+      expect((await keep('DELETE', token)).status).toBe(expected);
+    }
+    expect((await keep('POST', admin, 'nothing')).status).toBe(404);
+    for (const minutes of [0, 61, 1.5, '5', null])
+      expect((await keep('POST', admin, 'alpha', { minutes })).status).toBe(400);
+    expect((await keep('DELETE', admin)).body.data).not.toHaveProperty('payloadsKeptUntil');
+  });
+
+  test('are never kept of a server that gets what its callers set, and the time is in the settings', async () => {
+    const { config } = await hostileHttp({ tools: ['echo'] });
+    const time = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const own = await testHub({
+      mcpServers: {
+        now: { ...config, keepPayloadsUntil: time(3_600_000) },
+        over: { ...config, keepPayloadsUntil: time(-1_000) },
+        theirs: {
+          ...config,
+          keepPayloadsUntil: time(3_600_000),
+          credentialTemplate: [{ target: 'headers', name: 'X' }],
+        },
+      },
+    });
+    await own.connected(2);
+    const token = await login(own);
+    const inputs = async (server: string) => {
+      await api(own, 'POST', `/tools/call/${server}`, { token, body: { toolName: 'echo', arguments: {} } });
+      const { data } = (await api(own, 'GET', `/activities?server=${server}`, { token })).body;
+      return (data as { input?: string }[]).map(({ input }) => input !== undefined);
+    };
+    expect([await inputs('now'), await inputs('over')]).toEqual([[true], [false]]);
+    expect((await api(own, 'POST', '/servers/theirs/payloads', { token, body: {} })).status).toBe(409);
+  });
+});
+
 describe('what the client calls itself', () => {
   let token: string;
 

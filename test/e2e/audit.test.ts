@@ -148,6 +148,8 @@ async function steps(): Promise<Step[]> {
       },
     ),
     step('POST /servers/:name/reload', '/servers/alpha/reload'),
+    step('POST /servers/:name/payloads', '/servers/alpha/payloads', { minutes: 1 }),
+    step('DELETE /servers/:name/payloads', '/servers/alpha/payloads'),
     ...['tools', 'prompts', 'resources'].flatMap((kind) => {
       const path = `/servers/:server/${kind}`;
       const at = `/servers/gamma/${kind}`;

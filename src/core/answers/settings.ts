@@ -262,6 +262,7 @@ const moreAboutServer = {
   unsetVariables: saying('Of who manages it: `${NAME}`s of its settings that are not set, and count as empty.', texts),
   nextRetryAt: time,
   lastConnectedAt: time,
+  payloadsKeptUntil: saying('While arguments and results of its calls are kept: until when.', time),
   version: text,
   icon: saying('A picture that the server has of itself, as a `data:` URL.', text),
   instructions: text,

@@ -54,6 +54,8 @@ export interface ServerSettings {
   readonly era?: 'session' | 'stateless' | undefined;
   /** Of all its callers together. */
   readonly limits?: CallLimits | undefined;
+  /** Until then arguments and results of its calls are kept: milliseconds, as of `Date.now()`. */
+  readonly keepPayloadsUntil?: number | undefined;
 }
 
 /** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */

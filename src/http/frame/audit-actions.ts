@@ -34,6 +34,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'DELETE /servers/:name': 'server.delete',
   'POST /servers/:name/toggle': 'server.toggle',
   'POST /servers/:name/reload': 'server.reload',
+  'POST /servers/:name/payloads': 'server.payloads-keep',
+  'DELETE /servers/:name/payloads': 'server.payloads-end',
   'POST /servers/:name/oauth/authorize': 'server.sign-in-begin',
   'POST /servers/:name/oauth/disconnect': 'server.sign-out',
   'POST /mcpb/upload': 'bundle.install',

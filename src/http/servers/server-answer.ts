@@ -146,6 +146,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
     ...(isManaged && { sharedWithUsers }),
     enabled,
     ...statusAnswer(server, state, isManaged),
+    ...keptAnswer(server),
     ...(isManaged && unset.length > 0 && { unsetVariables: unset }),
     ...ownSignIn(caller, server, sources),
     ...ownCredentials(caller, server, sources),
@@ -163,6 +164,11 @@ export function serverDetails(caller: Caller, server: ServerSettings, sources: S
   const { type, enabled, owner, description } = answer;
   const config = { type, enabled, owner, ...(description !== undefined && { description }) };
   return { ...answer, config, configRestricted: true };
+}
+
+/** Whose calls are kept may know it. */
+function keptAnswer({ keepPayloadsUntil = 0 }: ServerSettings): { payloadsKeptUntil?: string } {
+  return keepPayloadsUntil > Date.now() ? { payloadsKeptUntil: new Date(keepPayloadsUntil).toISOString() } : {};
 }
 
 /** Why a server is away may quote what it said last, and where it is: that is for those who manage it. */

@@ -10,6 +10,7 @@ import {
 import type { Operation, Subject } from '../frame/operation.ts';
 import { importInput } from './server-import.ts';
 import { serversInput } from './server-routes.ts';
+import { payloadsInput } from './server-run-routes.ts';
 
 const server = { data: ref('ServerDetails') };
 const pageQuery: Record<string, Schema> = {
@@ -68,6 +69,18 @@ export const servers: Subject = {
     },
     'POST /servers/:name/toggle': { summary: 'Enable or disable a server', body: enabledInput, answer: server },
     'POST /servers/:name/reload': { summary: 'Connect a server again', answer: server },
+    'POST /servers/:name/payloads': {
+      summary: 'Keep arguments and results of the calls of a server for a while',
+      description: 'For an hour at most; it ends by itself. Not of servers that get what callers set for themselves.',
+      admin: true,
+      body: payloadsInput,
+      answer: server,
+    },
+    'DELETE /servers/:name/payloads': {
+      summary: 'Keep arguments and results of the calls of a server no more',
+      admin: true,
+      answer: server,
+    },
     'POST /servers/:name/oauth/authorize': {
       summary: 'Begin to sign in to a server',
       description: 'Sets a cookie: the sign-in ends in the browser that sent this.',

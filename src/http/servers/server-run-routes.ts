@@ -1,12 +1,14 @@
 import { Hono } from 'hono';
+import { z } from 'zod';
+import { getsCallersValues } from '../../core/access/per-user.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import { toggleServer } from '../../settings/server/server-edits.ts';
+import { keepPayloads, toggleServer } from '../../settings/server/server-edits.ts';
 import { enabledInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody, requireEmptyBody } from '../frame/body.ts';
-import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { managedServer, serverOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { serverDetails, type ServerSources } from './server-answer.ts';
@@ -50,5 +52,34 @@ export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
     return ok(c, details(caller, name), { message: `Server ${name} reloaded successfully.` });
   });
 
+  routes.post('/servers/:name/payloads', adminOnly, async (c) => {
+    const { caller } = c.var;
+    const { username } = editorOf(caller);
+    const name = c.req.param('name');
+    const attempt = `Cannot keep what is called at server "${name}"`;
+    const { minutes } = parseInput(payloadsInput, await jsonBody(c.req.raw), attempt);
+    if (getsCallersValues(serverOf(caller, name))) {
+      const why = 'its calls carry what callers set for themselves, and arguments and results of those are never kept';
+      throw new HubError('conflict', `${attempt}: ${why}.`);
+    }
+    const until = new Date(Date.now() + minutes * 60_000).toISOString();
+    await changeAs(settings, caller, (draft, by) => keepPayloads(draft, by, name, until));
+    log.info('arguments and results of a server are kept', { server: name, until, by: username });
+    return ok(c, details(caller, name), { message: `Arguments and results are kept until ${until}.` });
+  });
+
+  routes.delete('/servers/:name/payloads', adminOnly, async (c) => {
+    const { caller } = c.var;
+    const { username } = editorOf(caller);
+    const name = c.req.param('name');
+    await requireEmptyBody(c.req.raw);
+    await changeAs(settings, caller, (draft, by) => keepPayloads(draft, by, name, undefined));
+    log.info('arguments and results of a server are kept no more', { server: name, by: username });
+    return ok(c, details(caller, name), { message: 'Arguments and results are kept no more.' });
+  });
+
   return routes;
 }
+
+/** The body of `POST /servers/:name/payloads`. An hour is enough to see a fault, and short enough to be forgotten. */
+export const payloadsInput = z.object({ minutes: z.number().int().min(1).max(60).default(60) });

@@ -100,6 +100,7 @@ describe('adding servers', () => {
       { type: 'sse', url: 'https://x', command: 'sh' },
       { url: 'https://x', owner: 'admin' },
       { url: 'https://x', passthroughHeaders: ['cookie'] },
+      { url: 'https://x', keepPayloadsUntil: '2026-11-25T12:00:00Z' },
       { openapi: { url: 'https://x', passthroughHeaders: ['cookie'] } },
     ]) {
       const draft = document();

@@ -94,6 +94,13 @@ export function toggleServer(draft: Draft, by: Editor, name: string, enabled: bo
   setEnabled(server, enabled);
 }
 
+/** Arguments and results of its calls are kept until then (ISO 8601); undefined: no more. */
+export function keepPayloads(draft: Draft, by: Editor, name: string, until: string | undefined): void {
+  const server = ownServer(draft, by, name, `Cannot change what is kept of server "${name}"`);
+  if (until === undefined) delete server['keepPayloadsUntil'];
+  else server['keepPayloadsUntil'] = until;
+}
+
 /**
  * Switches off a server that passes to an admin from a user whose servers no admin vouches for: as an admin's server
  * (`isTrusted`) it would get the hub's environment and reach its network without an admin's decision. False for a
@@ -221,6 +228,9 @@ function checkRights(
       'forbidden',
       `${attempt}: only admins make servers public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`,
     );
+  }
+  if (after['keepPayloadsUntil'] !== before['keepPayloadsUntil']) {
+    throw new HubError('forbidden', `${attempt}: only admins decide that arguments and results of calls are kept.`);
   }
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
     throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);

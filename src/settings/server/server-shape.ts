@@ -49,6 +49,9 @@ export const serverShape = z.looseObject({
   owner: text.optional(),
   visibility: visibility.optional(),
   publishedBy: text.optional(),
+  keepPayloadsUntil: z.iso
+    .datetime({ offset: true, error: 'must be a time such as "2026-11-25T12:00:00Z"' })
+    .optional(),
   sharedWithUsers: texts.optional(),
   credentialTemplate: z
     .array(

@@ -1,17 +1,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChevronDown, ChevronUp, FlaskConical } from 'lucide-react';
+import { Archive, ChevronDown, ChevronUp, FlaskConical } from 'lucide-react';
 import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import { get, pathOf, queryOf } from '../../api/client.ts';
+import { serverQuery, useMe } from '../../api/queries.ts';
 import type { Activity } from '../../api/types.ts';
+import { boot } from '../../boot.ts';
 import { bytes, dateTime, duration, score as scoreText } from '../../lib/format.ts';
-import { buttonClass, IconButton } from '../../ui/button.tsx';
+import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/drawer.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Loading } from '../../ui/page.tsx';
+import { KeptPayloads, useKeepPayloads } from '../servers/kept-payloads.tsx';
 import { Moment } from './moment.tsx';
 import { Parts, Steps } from './trace.tsx';
 import { Outcome, unknownServer, useServerName, useWho } from './outcome.tsx';
@@ -123,7 +126,7 @@ function Shown({ record }: { readonly record: Activity }) {
       {record.searchId !== undefined && <Steps record={record} searchId={record.searchId} />}
       {record.searchId !== undefined && <SearchStory record={record} searchId={record.searchId} />}
       {input === undefined && output === undefined ? (
-        <p className="text-soft text-sm">{t('activity.notKept')}</p>
+        <NotKept record={record} />
       ) : (
         <>
           <Payload label={t('activity.input')} text={input} />
@@ -139,6 +142,30 @@ function Shown({ record }: { readonly record: Activity }) {
         </div>
       )}
     </>
+  );
+}
+
+/** That arguments and result were not kept; an admin may have those of the next hour kept. */
+function NotKept({ record: { kind, server } }: { readonly record: Activity }) {
+  const { t } = useTranslation();
+  const { isAdmin } = useMe();
+  const mayKeep = kind === 'call' && server !== unknownServer && isAdmin && !boot.readonly;
+  // It may be gone since.
+  const { data } = useQuery({ ...serverQuery(server), enabled: mayKeep, retry: false });
+  const keep = useKeepPayloads(server);
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <p className="text-soft text-sm">{t('activity.notKept')}</p>
+      {mayKeep && data?.payloadsKeptUntil !== undefined && <KeptPayloads server={data} />}
+      {mayKeep && data && data.payloadsKeptUntil === undefined && (
+        <>
+          <Button icon={Archive} busy={keep.isPending} onClick={() => keep.mutate(true)}>
+            {t('activity.keepHour', { server })}
+          </Button>
+          <p className="text-soft text-xs">{t('activity.keepHourText')}</p>
+        </>
+      )}
+    </div>
   );
 }
 

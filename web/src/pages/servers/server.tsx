@@ -17,6 +17,7 @@ import { useDeleteServer, useReloadServer, useSignIn, useSignOut, useToggleServe
 import { conditionOf } from './condition.ts';
 import { Configuration } from './configuration.tsx';
 import { Prompts, Resources } from './items.tsx';
+import { KeptPayloads } from './kept-payloads.tsx';
 import { LogTail } from './log-tail.tsx';
 import { Output, whatIsWrong, whatToDo } from './why.tsx';
 import { EditLink, Status, Timing } from './status.tsx';
@@ -59,6 +60,7 @@ function Shown({ server }: { readonly server: ServerDetails }) {
           {t('servers.ownMissing')}
         </p>
       )}
+      <KeptPayloads server={server} />
       <Trouble server={server} />
       {unsetVariables.length > 0 && (
         <p role="status" className="bg-warn-wash text-warn rounded-lg px-4 py-3 text-sm wrap-anywhere">

@@ -97,6 +97,9 @@ export const activity = {
   input: 'Arguments',
   output: 'Result',
   notKept: 'Arguments and results are not kept. The settings can say otherwise.',
+  keepHour: 'Keep them for {{server}} for the next hour',
+  keepHourText:
+    'Of calls from now on, without secrets, for admins and those who made them. It ends by itself, and is in the log.',
   again: 'Try it in the playground',
   page_one: 'Page {{page}} of {{pages}}, {{number}} call',
   page_other: 'Page {{page}} of {{pages}}, {{number}} calls',

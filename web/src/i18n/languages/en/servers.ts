@@ -1,4 +1,6 @@
 export const servers = {
+  payloadsKept: 'Arguments and results of calls to this server are kept until {{time}}.',
+  endPayloads: 'Stop keeping them',
   lead: 'Tool servers behind this hub, and what they are doing now.',
   add: 'Add a server',
   search: 'Search servers and tools',

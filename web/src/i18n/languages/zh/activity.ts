@@ -95,6 +95,8 @@ export const activity: Texts['activity'] = {
   input: '参数',
   output: '结果',
   notKept: '不保存参数和结果，可在设置中更改。',
+  keepHour: '接下来一小时保存 {{server}} 的参数和结果',
+  keepHourText: '只保存此后的调用，不含机密，仅管理员和调用者可见。到时自动结束，并记入日志。',
   again: '在试用页面运行',
   page_other: '第 {{page}}/{{pages}} 页，共 {{number}} 次调用',
   search: '搜索：{{query}}',

@@ -1,6 +1,8 @@
 import type { Texts } from '../../texts.ts';
 
 export const servers: Texts['servers'] = {
+  payloadsKept: '此服务器的调用参数和结果将保存到 {{time}}。',
+  endPayloads: '停止保存',
   lead: '此 Hub 背后的工具服务器及其当前状态。',
   add: '添加服务器',
   search: '搜索服务器和工具',
