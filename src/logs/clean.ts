@@ -9,7 +9,7 @@ export interface Cleaner {
    * long.
    */
   clean: (text: string) => string;
-  /** The first so many characters of the text without secrets, and otherwise as they are; a mark where more were there. */
+  /** The first so many characters of the text, without secrets; they end with a mark where there were more. */
   hide: (text: string, chars: number) => string;
   /** Replaces the values to hide. */
   setSecrets: (values: Iterable<string>) => void;
