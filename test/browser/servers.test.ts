@@ -125,6 +125,7 @@ describe('many servers', () => {
     const list = page.getByRole('list', { name: 'Servers' });
     const failing = list.getByRole('listitem').filter({ hasText: 'failing' });
     await failing.getByText('75% failed').locator('visible=true').waitFor();
+    await failing.getByText('4 calls').locator('visible=true').waitFor();
     await expect.poll(() => list.getByRole('listitem').first().textContent()).toContain('failing');
     expect(await list.locator('img').getAttribute('src')).toBe(icon);
     expect(asked.filter((url) => url.includes('/api/activities'))).toHaveLength(1);

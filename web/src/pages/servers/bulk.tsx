@@ -55,9 +55,7 @@ export function Bulk({ shown, chosen, onChoose, onClose }: BulkProps) {
   const remove = async (): Promise<void> => {
     const names = servers.slice(0, mostNamed).map(({ name }) => name);
     const more = servers.length - names.length;
-    const text = [names.join(', '), more > 0 && t('activity.andMore', { number: count(more) })]
-      .filter(Boolean)
-      .join(' ');
+    const text = [names.join(', '), more > 0 && t('overview.needMore', many(more))].filter(Boolean).join(' ');
     const title = t('servers.deleteSome', many(servers.length));
     const isMeant = await confirm({
       title,

@@ -41,7 +41,7 @@ export function Figures({ name, figures, dense }: FiguresProps) {
               dense && 'flex justify-end gap-2',
             )}
           >
-            <span className="block">{t('activity.sum', many(figures.calls))}</span>
+            <span className="block">{t('servers.callCount', many(figures.calls))}</span>
             <Rates figures={figures} />
           </span>
         </Link>
@@ -63,7 +63,7 @@ export function FiguresLine({ name, figures }: Omit<FiguresProps, 'dense'>) {
           search={{ server: name, since: '24h' }}
           className="touch inline-flex flex-wrap gap-x-2 rounded-sm whitespace-nowrap hover:underline"
         >
-          <span>{t('activity.sum', many(figures.calls))}</span>
+          <span>{t('servers.callCount', many(figures.calls))}</span>
           <Rates figures={figures} />
         </Link>
       ) : (

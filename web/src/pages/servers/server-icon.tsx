@@ -8,15 +8,12 @@ interface ServerIconProps {
 
 /** The picture that a server has of itself, as far as it is in its answer; else the beginnings of its name. */
 export function ServerIcon({ server: { name, icon }, small }: ServerIconProps) {
-  const size = small ? 'size-6 rounded' : 'size-8 rounded-md';
+  const size = small ? 'size-6 rounded text-[0.625rem]' : 'size-8 rounded-md text-xs';
   if (icon !== undefined) return <img src={icon} alt="" className={cx(size, 'shrink-0 object-contain')} />;
   return (
     <span
       aria-hidden
-      className={cx(
-        size,
-        'bg-hover text-soft flex shrink-0 items-center justify-center text-xs font-semibold uppercase',
-      )}
+      className={cx(size, 'bg-hover text-soft flex shrink-0 items-center justify-center font-semibold uppercase')}
     >
       {initials(name)}
     </span>

@@ -16,6 +16,8 @@ export const servers = {
     failed: 'Most failures first',
     slow: 'Slowest first',
   },
+  callCount_one: '{{number}} call',
+  callCount_other: '{{number}} calls',
   noCalls: 'no call in 24 hours',
   failedShare: '{{share}} failed',
   p95: 'p95 {{time}}',

@@ -15,6 +15,7 @@ export const servers: Texts['servers'] = {
     failed: '失败最多的在前',
     slow: '最慢的在前',
   },
+  callCount_other: '{{number}} 次调用',
   noCalls: '24 小时内无调用',
   failedShare: '{{share}} 失败',
   p95: 'p95 {{time}}',
