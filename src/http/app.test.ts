@@ -20,12 +20,12 @@ const none = { waiting: 0, dropped: 0, failing: false };
 const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as const;
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
-  const { servers = [], database = { state: 'off' }, logs = none, activity = none, ...others } = options;
+  const { servers = [], database = { state: 'off' }, logs = none, activity = none, audit = none, ...others } = options;
   const { smartRouting = builtin, diskFull = false, ...rest } = others;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const records = { database, smartRouting, logs, activity, diskFull };
+  const records = { database, smartRouting, logs, activity, audit, diskFull };
   const health = () => assessHealth({ servers, ...records, version: '1.2.3', uptimeMs: 61_500, now: 62_500 });
   return {
     app: createApp({
@@ -56,6 +56,7 @@ describe('GET /health', () => {
       smartRouting: builtin,
       logs: { waiting: 0, dropped: 0 },
       activity: { waiting: 0, dropped: 0 },
+      audit: { waiting: 0, dropped: 0 },
     });
   });
 
@@ -87,6 +88,7 @@ describe('GET /health', () => {
         status: 'degraded',
         message: expect.stringContaining('takes no records'),
         activity: { waiting: 5, dropped: 0 },
+        audit: { waiting: 0, dropped: 0 },
       },
     ]);
   });
@@ -217,6 +219,7 @@ test('/health says for how long the hub runs, also when the clock of the machine
       logs: { counts: () => ({ ...none, written: 0 }) },
       activity: { counts: () => ({ ...none, written: 0 }) },
     },
+    audit: { counts: () => ({ ...none, written: 0 }) },
     room: { isFull: false },
     version: '1.2.3',
   });

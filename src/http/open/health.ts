@@ -3,6 +3,7 @@ import type { ServerState } from '../../core/hub.ts';
 import type { DatabaseHandle, DatabaseState } from '../../database/supervise.ts';
 import type { FullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
+import type { AuditLog } from '../../logs/audit/audit-log.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { WriteCounts } from '../../logs/writer.ts';
 import type { Embeddings, EmbeddingsBrief } from '../../smart/embeddings.ts';
@@ -34,6 +35,7 @@ export interface Health {
   /** What was to be kept and is not in the database. */
   readonly logs: Unwritten;
   readonly activity: Unwritten;
+  readonly audit: Unwritten;
 }
 
 /** Since the start: how many are not written yet, and how many never will be. */
@@ -45,6 +47,7 @@ export interface HealthFacts {
   readonly smartRouting: EmbeddingsBrief;
   readonly logs: Omit<WriteCounts, 'written'>;
   readonly activity: Omit<WriteCounts, 'written'>;
+  readonly audit: Omit<WriteCounts, 'written'>;
   /** Whether something waits for room on the disk. */
   readonly diskFull: boolean;
   readonly version: string;
@@ -56,7 +59,7 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity } = facts;
+  const { servers, database, smartRouting, logs, activity, audit } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
@@ -71,12 +74,13 @@ export function assessHealth(facts: HealthFacts): Health {
     smartRouting,
     logs: { waiting: logs.waiting, dropped: logs.dropped },
     activity: { waiting: activity.waiting, dropped: activity.dropped },
+    audit: { waiting: audit.waiting, dropped: audit.dropped },
   };
 }
 
 /** The first reason there is. */
 function whyDegraded(
-  { database, smartRouting, logs, activity, diskFull }: HealthFacts,
+  { database, smartRouting, logs, activity, audit, diskFull }: HealthFacts,
   { missing, installing }: { readonly missing: number; readonly installing: number },
 ): string | undefined {
   if (diskFull) return 'The disk has no room; what the hub could not keep is in its log, and it serves without';
@@ -84,7 +88,7 @@ function whyDegraded(
   if (missing > 0) return 'Some enabled MCP servers are not ready';
   if (database.state === 'down') return 'The database is not available; the hub serves without it';
   if (database.state === 'ready' && database.isSlow) return 'The database is slow; changes and listings wait for it';
-  if (logs.failing || activity.failing)
+  if (logs.failing || activity.failing || audit.failing)
     return 'The database takes no records; they wait, and what it says is in the log of the hub';
   if (smartRouting.state === 'degraded')
     return 'The embedding service is not available; the tool search goes on without it';
@@ -94,7 +98,7 @@ function whyDegraded(
 /** The health of a hub that has no settings yet: what is known then. */
 export function unreadyHealth(
   facts: { readonly message: string } & Pick<HealthFacts, 'database' | 'version' | 'uptimeMs' | 'now'>,
-): Omit<Health, 'smartRouting' | 'logs' | 'activity'> {
+): Omit<Health, 'smartRouting' | 'logs' | 'activity' | 'audit'> {
   return {
     status: 'unhealthy',
     message: facts.message,
@@ -120,11 +124,20 @@ export interface HealthSources {
   readonly embeddings: Pick<Embeddings, 'brief'>;
   readonly room: Pick<FullDiskRetry, 'isFull'>;
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
+  readonly audit: Pick<AuditLog, 'counts'>;
   readonly version: string;
 }
 
 /** Gives the health of this moment; the hub starts now. */
-export function watchHealth({ servers, database, embeddings, records, room, version }: HealthSources): () => Health {
+export function watchHealth({
+  servers,
+  database,
+  embeddings,
+  records,
+  audit,
+  room,
+  version,
+}: HealthSources): () => Health {
   const startedAt = performance.now();
   return () =>
     assessHealth({
@@ -133,6 +146,7 @@ export function watchHealth({ servers, database, embeddings, records, room, vers
       smartRouting: embeddings.brief(),
       logs: records.logs.counts(),
       activity: records.activity.counts(),
+      audit: audit.counts(),
       diskFull: room.isFull,
       version,
       uptimeMs: performance.now() - startedAt,

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Database } from '../../database/database.ts';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { JournalSite } from '../journal.ts';
-import { createWriter } from '../writer.ts';
+import { createWriter, type WriteCounts } from '../writer.ts';
 import { type Broken, createChainCheck, type Whole } from './chain.ts';
 import { auditJournal, type KeptEvent, keptEvent } from './event.ts';
 import { auditLimits } from './limits.ts';
@@ -35,6 +35,7 @@ export interface AuditLog extends AuditSink {
    * the last of them.
    */
   handOn(to: AuditReceiver): void;
+  counts(): WriteCounts;
   close(): Promise<void>;
 }
 
@@ -98,6 +99,7 @@ export function openAudit({ database, journal, clean, log, now = Date.now }: Aud
       return checking;
     },
     read,
+    counts: () => writer.counts(),
     handOn(to) {
       receiver = to;
     },
