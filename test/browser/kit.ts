@@ -311,6 +311,8 @@ export async function violationsInEveryLook(page: Page): Promise<string[]> {
   for (const { name, colorScheme, ...other } of looks) {
     await change(page, colorScheme, { ...size, ...other });
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.push(`${name}: too wide`);
+    const theme = await page.evaluate(() => document.documentElement.dataset['theme']);
+    if (theme !== undefined && theme !== colorScheme) found.push(`${name}: shown in the ${theme} theme`);
     found.push(...(await violations(page)).map((line) => `${name}: ${line}`));
   }
   await change(page, 'light', size);

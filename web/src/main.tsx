@@ -1,5 +1,7 @@
 import './boot.ts';
 import './styles.css';
+// The theme of the system is followed from the start.
+import './app/theme.ts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
