@@ -20,6 +20,8 @@ export interface Offer {
    * session era do.
    */
   readonly hints?: CacheHints | undefined;
+  /** URIs and templates of resources that are held back (`core/pins`): no other way leads to them. */
+  readonly held?: readonly string[] | undefined;
 }
 
 export type CacheHints = Readonly<Partial<Record<ItemKind, CacheHint>>>;

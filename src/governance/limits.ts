@@ -16,6 +16,11 @@ export const governanceLimits = {
   /** Counts of days and minutes that are over are cleared this often. */
   clearMs: 300_000,
 
+  // pins
+
+  /** How long a decision about a pin waits for the database that hubs share. */
+  pinWaitMs: 10_000,
+
   // approvals
 
   /** Questions that wait at once; more are refused. */

@@ -5,6 +5,7 @@ import { isBundleInUse, removeBundle } from '../bundles/origin.ts';
 import type { AuditSink } from '../core/audit.ts';
 import type { ServerState } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Pins } from '../governance/pins.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
@@ -36,6 +37,7 @@ export interface SettingsResources {
   readonly dataDir: string;
   readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
   readonly credentials: Pick<UserCredentials, 'renamed' | 'deleted' | 'state'>;
+  readonly pins: Pick<Pins, 'applied' | 'renamed' | 'deleted'>;
   readonly unsetVariables: ServerRoutes['unsetVariables'];
   /** Whether a variable is set for the settings of admins. */
   readonly isSet: (variable: string) => boolean;
@@ -48,7 +50,7 @@ export interface SettingsResources {
 
 /** What is in the settings document besides users and keys. */
 export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
-  const { settings, pool, states, dataDir, signIns, credentials, unsetVariables, smart, log, security } = options;
+  const { settings, pool, states, dataDir, signIns, credentials, pins, unsetVariables, smart, log, security } = options;
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
@@ -58,16 +60,17 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   const servers: ServerRoutes & ServerRunRoutes = {
     settings,
     catalogue,
+    shown: () => pins.applied(pool.catalogue),
     states,
     document: () => settings.document,
     refusal: signIns.refusal,
     credentials,
     unsetVariables,
     async renamed(from, to) {
-      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
+      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to), pins.renamed(from, to)]);
     },
     async deleted(name) {
-      await Promise.all([signIns.deleted(name), credentials.deleted(name)]);
+      await Promise.all([signIns.deleted(name), credentials.deleted(name), pins.deleted(name)]);
     },
     restart: (name) => pool.restart(name),
     removeFiles: async (entry) => {

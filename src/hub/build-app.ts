@@ -28,6 +28,8 @@ import type { Arrivals } from '../mcp/arrivals.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { credentialRoutes } from '../http/credentials/credential-routes.ts';
 import { governanceRoutes, type GovernanceRoutes } from '../http/governance/governance-routes.ts';
+import type { Pins } from '../governance/pins.ts';
+import { pinRoutes } from '../http/governance/pin-routes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/dashboard-resources.ts';
 import { subjects } from '../http/docs/all.ts';
@@ -97,7 +99,9 @@ export interface AppParts {
   readonly embeddings: Embeddings;
   readonly room: FullDiskRetry;
   readonly metrics: Metrics;
-  readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'>;
+  readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'> & {
+    readonly pins: Pins;
+  };
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly audit: AuditLog;
@@ -202,14 +206,18 @@ function buildApi(parts: AppParts & SignInParts) {
       oidcRoutes({ ...parts, ...parts.oidc }),
       grantRoutes({ consents: parts.authorization.consents, tokens, uses: parts.uses, log: accountLog }),
       ...recordResources({ records, audit: parts.audit, settings, log: security }),
-      ...settingsResources({ ...parts, states, smart: env.smart, dataDir: dataDir.path, isSet, log, security }),
-      governanceRoutes({
-        ...parts.governance,
-        audit: parts.audit,
-        views: parts.views,
-        activity: records.activity,
-        pin: () => undefined,
+      ...settingsResources({
+        ...parts,
+        pins: parts.governance.pins,
+        states,
+        smart: env.smart,
+        dataDir: dataDir.path,
+        isSet,
+        log,
+        security,
       }),
+      governanceRoutes({ ...parts.governance, audit: parts.audit, views: parts.views, activity: records.activity }),
+      pinRoutes({ pins: parts.governance.pins, audit: parts.audit, log: security }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),
       ...dashboardResources({ ...parts, ...env, hubUrl: hubUrl(parts.publicUrl) }),

@@ -2,6 +2,7 @@ import type { Identify } from '../auth/identify.ts';
 import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { Outside, Sent } from '../core/access/outside.ts';
 import { isGone, needsCredential } from '../core/access/rules.ts';
+import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { Principal } from '../core/access/principal.ts';
@@ -38,6 +39,8 @@ export interface OpenClients {
   readonly dataDir: DataDir;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly pool: Pool;
+  /** What callers see of what servers offer. */
+  readonly catalogue: () => Catalogue;
   readonly dedicated: DedicatedConnections;
   readonly env: Env;
   readonly outside: Outside;
@@ -63,7 +66,7 @@ export type Clients = ReturnType<typeof openClients>;
 
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
-  const { views, dataDir, settings, pool, env, outside, dedicated, who, address, fromProxy, log } = options;
+  const { views, dataDir, settings, catalogue, pool, env, outside, dedicated, who, address, fromProxy, log } = options;
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   const eventLogs = createEventLogs();
@@ -94,7 +97,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     needsCredential(settings.current, req ? outside.reaches(req) : outside.exposed());
   const hints = createHints({
     settings: () => settings.current,
-    hints: (server) => pool.catalogue.offers.get(server)?.hints,
+    hints: (server) => catalogue().offers.get(server)?.hints,
     needsCredential: requiresCredential,
   });
 
@@ -132,7 +135,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     logLevels,
     tasks,
     hints,
-    ...offered(pool),
+    ...offered(pool, catalogue),
   } satisfies Partial<DispatchOptions>;
 
   return {
@@ -162,9 +165,9 @@ export function openClients(options: OpenClients, closers: Closers) {
 }
 
 /** What requests need to know of what servers offer, besides their views. */
-function offered(pool: Pool): Pick<DispatchOptions, 'about' | 'listed'> {
+function offered(pool: Pool, catalogue: () => Catalogue): Pick<DispatchOptions, 'about' | 'listed'> {
   return {
-    about: (server) => pool.catalogue.offers.get(server)?.about,
+    about: (server) => catalogue().offers.get(server)?.about,
     listed: (server, waitMs) => pool.listed(server, waitMs),
   };
 }

@@ -8,6 +8,7 @@ import type { Env } from '../env/env.ts';
 import { approvalsInMemory } from '../governance/approval-store.ts';
 import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { type Approvals, createApprovals } from '../governance/approvals.ts';
+import type { Pins } from '../governance/pins.ts';
 import { createCallCounts } from '../governance/call-counts.ts';
 import { governanceLimits } from '../governance/limits.ts';
 import { sharedCallCounts } from '../governance/shared-call-counts.ts';
@@ -18,6 +19,7 @@ export interface OpenGovernance {
   /** As the views have them. */
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
+  readonly pins: Pins;
   readonly database: DatabaseHandle;
   readonly audit: Pick<AuditSink, 'record' | 'counted'>;
   /** Open pages are told that there is something new. */
@@ -27,9 +29,9 @@ export interface OpenGovernance {
 
 /** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
 export function openGovernance(
-  { env, settings, catalogue, database, audit, changes, log }: OpenGovernance,
+  { env, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
   closers: Closers,
-): Governance & { readonly approvals: Approvals } {
+): Governance & { readonly approvals: Approvals; readonly pins: Pins } {
   const isShared = env.database.kind === 'postgres';
   const alone = createCallCounts();
   const together = isShared ? sharedCallCounts(database, alone, log('gateway')) : undefined;
@@ -45,5 +47,5 @@ export function openGovernance(
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());
-  return { settings, catalogue, counts: together ?? alone, approvals, audit };
+  return { settings, catalogue, counts: together ?? alone, approvals, pins, audit };
 }

@@ -37,6 +37,7 @@ import { bodyBudget } from './body-budget.ts';
 import { withEnvOverrides } from './env-overrides.ts';
 import { hubLimits } from './limits.ts';
 import { openClients } from './open-clients.ts';
+import { openServerPins } from './open-pins.ts';
 import { openGovernance } from './open-governance.ts';
 import { openMetrics } from './open-metrics.ts';
 import { secretsOf } from './open-embeddings.ts';
@@ -89,19 +90,23 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
   const seen = withEnvOverrides(env);
-  const views = createViews(() => ({ settings: seen(settings.current), catalogue: pool.catalogue }));
+  const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
+  const pins = await openServerPins({ env, ...storage, ...snapshots, changed: () => loop.flag() }, closers);
+  const shown = () => pins.applied(pool.catalogue);
+  const views = createViews(() => ({ settings: seen(settings.current), catalogue: shown() }));
   const current = () => settings.current;
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
   const whom = whomOf(env, outside, () => access);
-  const clients = openClients({ ...whom, views, dataDir, settings, pool, dedicated, log }, closers);
+  const clients = openClients({ ...whom, views, catalogue: shown, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
   const loop = reconciling(log('hub'), closers, () => {
     signIns.reconcile();
     pool.reconcile(settings.current);
+    pins.learn();
     dedicated.reconcile();
     smart.reconcile();
     clients.reconcile();
@@ -129,8 +134,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     { ...storage, changes, counts, clean: book.clean, hide: book.hide },
     closers,
   );
-  const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
-  const governance = openGovernance({ ...storage, env, ...snapshots, changes }, closers);
+  const governance = openGovernance({ ...storage, env, ...snapshots, changes, pins }, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };
   const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });

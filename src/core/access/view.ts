@@ -396,7 +396,9 @@ function unlisted(uri: string, templates: UriList, resolved: Resolved, catalogue
   const isOff = [...member.server.resources].some(
     ([key, { enabled }]) => !enabled && (plainUri(key) === plain || (!template && matchesTemplate(key, uri))),
   );
-  if (isOff) return undefined;
+  const held = catalogue.offers.get(member.server.name)?.held ?? [];
+  if (isOff || held.some((key) => plainUri(key) === plain || (!template && matchesTemplate(key, uri))))
+    return undefined;
   if (member.resources === 'all' || member.resources.includes(uri)) return target;
   // Of a named subset a template opens what could not be named itself.
   const isListed = catalogue.offers.get(target.server)?.resources.some((item) => plainUri(item.key) === plain);

@@ -22,7 +22,7 @@ import {
   serverSummary,
   batchResult,
 } from './settings.ts';
-import { approval, explanation, policy, simulation } from './governance.ts';
+import { approval, explanation, pin, policy, simulation } from './governance.ts';
 import { failure, bareFailure, pagination } from './failures.ts';
 import { toolResult, searchReport, logEntry, activity, activityStatistics } from './records.ts';
 
@@ -53,6 +53,7 @@ export const components: Readonly<Record<string, Schema>> = {
   Prompt: prompt,
   Resource: resource,
   BatchResult: batchResult,
+  Pin: pin,
   Policy: policy,
   Simulation: simulation,
   Explanation: explanation,

@@ -1,6 +1,23 @@
-import { count, flag, listOf, object, oneOf, saying, type Shape, text, texts, time } from './schema.ts';
+import { anyObject, count, flag, listOf, object, oneOf, saying, type Shape, text, texts, time } from './schema.ts';
 
 // What the hub decides about calls (CONTRACT §9), as the API answers it.
+
+export const pin = object(
+  {
+    server: text,
+    kind: oneOf(['tool', 'prompt', 'resource', 'resourceTemplate', 'instructions']),
+    name: text,
+    state: oneOf(['approved', 'changed', 'new', 'gone', 'renamed', 'rejected']),
+    risk: oneOf(['none', 'low', 'high']),
+    reasons: texts,
+    since: time,
+  },
+  {
+    before: saying('As it was approved; of a renamed one with its name.', anyObject),
+    now: saying('As the server offers it now.', anyObject),
+  },
+);
+export type PinAnswer = Shape<typeof pin>;
 
 export const policy = object({
   id: text,

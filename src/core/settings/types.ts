@@ -56,6 +56,8 @@ export interface ServerSettings {
   readonly limits?: CallLimits | undefined;
   /** Until then arguments and results of its calls are kept: milliseconds, as of `Date.now()`. */
   readonly keepPayloadsUntil?: number | undefined;
+  /** What becomes of what it changes (`pins.mode`); undefined = as the hub has it. */
+  readonly pinMode?: PinMode | undefined;
 }
 
 /** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */
@@ -143,6 +145,9 @@ export interface CallLimits {
   /** From midnight to midnight, UTC. */
   readonly callsPerDay?: number | undefined;
 }
+
+/** `hold`: what a server changes answers as what does not exist until it is approved; `warn`: it is told. */
+export type PinMode = 'off' | 'warn' | 'hold';
 
 /** A text of Cedar policies (CONTRACT §9, Policies). */
 export interface PolicySettings {
@@ -345,6 +350,8 @@ export interface SystemSettings {
   readonly policies?: readonly PolicySettings[] | undefined;
   /** Of users, keys and callers without a credential that have none of their own (`limits.default`). */
   readonly defaultLimits?: CallLimits | undefined;
+  /** What becomes of what servers change (`pins.mode`); undefined = `warn`. */
+  readonly pinMode?: PinMode | undefined;
   /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */
   readonly approvalMs?: number | undefined;
   /** Where records of the audit log go besides. Secrets may name variables. */

@@ -31,3 +31,9 @@ create unlogged table toolhub.call_running (
   seen_at timestamptz not null default now(),
   primary key (id, caller, hub)
 );
+
+-- What of each server was first seen or approved, and what was rejected.
+create table toolhub.pins (
+  server text primary key,
+  content jsonb not null
+);

@@ -56,6 +56,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'DELETE /logs': 'logs.clear',
   'DELETE /activities/cleanup': 'activity.clear',
   'POST /approvals/:id': 'approval.decide',
+  'POST /pins/:server/approve': 'pins.approve',
+  'POST /pins/:server/reject': 'pins.reject',
   'POST /smart-routing/reindex': 'search.reindex',
   ...itemActions(),
 };

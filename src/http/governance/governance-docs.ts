@@ -1,10 +1,34 @@
 import { listOf, ref, text } from '../../core/answers/schema.ts';
 import type { Subject } from '../frame/operation.ts';
+import { pinDecisionInput } from './pin-routes.ts';
 import { decisionInput, simulateInput } from './governance-routes.ts';
 
 export const governance: Subject = {
-  name: 'Policies and approvals',
+  name: 'Pins, policies and approvals',
   operations: {
+    'GET /pins': {
+      admin: true,
+      summary: 'What servers offer, held against what was first seen or approved',
+      query: {
+        server: text,
+        state: { ...text, description: '`approved`, `changed`, `new`, `gone`, `renamed` or `rejected`.' },
+      },
+      answer: { data: listOf(ref('Pin')) },
+    },
+    'POST /pins/:server/approve': {
+      admin: true,
+      summary: 'Make what a server offers now what counts: these items, or all that wait',
+      body: pinDecisionInput,
+      bodyOptional: true,
+      answer: { data: listOf(ref('Pin')) },
+    },
+    'POST /pins/:server/reject': {
+      admin: true,
+      summary: 'Hide items of a server until they are approved: these, or all that wait',
+      body: pinDecisionInput,
+      bodyOptional: true,
+      answer: { data: listOf(ref('Pin')) },
+    },
     'GET /policies': {
       admin: true,
       summary: 'The policies in force, with what they name that is not there',

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { explain } from '../../core/access/explain.ts';
 import { principalOf, type Principal } from '../../core/access/principal.ts';
-import type { Target, Views } from '../../core/access/view.ts';
+import type { Views } from '../../core/access/view.ts';
 import type { ApprovalAnswer, ExplanationAnswer, PolicyAnswer } from '../../core/answers/governance.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
@@ -16,6 +16,7 @@ import { saying } from '../../core/sentences.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Approval } from '../../governance/approval-store.ts';
 import type { Approvals } from '../../governance/approvals.ts';
+import type { Pins } from '../../governance/pins.ts';
 import type { CallCounts } from '../../governance/call-counts.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -33,7 +34,7 @@ export interface GovernanceRoutes {
   readonly approvals: Pick<Approvals, 'list' | 'decide'>;
   readonly activity: Pick<ActivityLog, 'list'>;
   readonly audit: Pick<AuditSink, 'record'>;
-  readonly pin: (target: Target) => { readonly state: string; readonly isHeld: boolean } | undefined;
+  readonly pins: Pick<Pins, 'of'>;
 }
 
 const policyInput = z.strictObject({
@@ -93,7 +94,7 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
       args: argumentsIn(query.arguments),
       address: undefined,
       now: Date.now(),
-      pin: options.pin,
+      pin: ({ server, key }) => options.pins.of(server, key),
       look: (counted) => options.counts.look(counted),
     });
     return ok(c, answer satisfies ExplanationAnswer);

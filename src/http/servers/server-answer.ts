@@ -28,19 +28,26 @@ export interface ServerSources {
   readonly refusal: (server: ServerSettings, user: string) => HubError | undefined;
   /** Variables that its settings name, and that were not set at the last attempt to connect. */
   readonly unsetVariables: (server: string) => readonly string[];
+  /** The catalogue that callers see: without what pins hold back. */
+  readonly shown: () => Catalogue;
   /** What users set for themselves. */
   readonly credentials: Pick<UserCredentials, 'state'>;
 }
 
+/** What a caller sees of what a server offers: those who manage it see what pins hold back too. */
+function offerOf(caller: Caller, server: ServerSettings, { catalogue, shown }: ServerSources): Offer | undefined {
+  return (manages(caller, server) ? catalogue() : shown()).offers.get(server.name);
+}
+
 /** An element of `GET /servers` (reference: MCPHub §1.5), without the configuration. */
 export function serverAnswer(caller: Caller, server: ServerSettings, sources: ServerSources): Server {
-  const offer = sources.catalogue().offers.get(server.name);
+  const offer = offerOf(caller, server, sources);
   return { ...frameAnswer(caller, server, sources), ...itemsAnswer(caller, server, offer, manages(caller, server)) };
 }
 
 /** The same with counts in place of the items, for lists of servers that have thousands of them. */
 export function serverSummary(caller: Caller, server: ServerSettings, sources: ServerSources): ServerSummary {
-  const offer = sources.catalogue().offers.get(server.name);
+  const offer = offerOf(caller, server, sources);
   const managed = manages(caller, server);
   const { tools, prompts, resources, templates } = shownItems(caller, server, offer, managed);
   return {
@@ -55,7 +62,7 @@ export function serverSummary(caller: Caller, server: ServerSettings, sources: S
 /** The least there is to find a server or a tool by: its name. A list of ten thousand tools stays small. */
 export function serverNames(caller: Caller, server: ServerSettings, sources: ServerSources): ServerNames {
   const managed = manages(caller, server);
-  const { tools } = shownItems(caller, server, sources.catalogue().offers.get(server.name), managed);
+  const { tools } = shownItems(caller, server, offerOf(caller, server, sources), managed);
   const titled = tools.flatMap((tool) => {
     const title = titleOf(tool);
     return title === undefined ? [] : [[tool.key, title] as const];
@@ -80,7 +87,7 @@ export function foundNames(
   words: readonly string[],
 ): ServerNames | undefined {
   const all = serverNames(caller, server, sources);
-  const offer = sources.catalogue().offers.get(server.name);
+  const offer = offerOf(caller, server, sources);
   const { tools } = shownItems(caller, server, offer, all.managed);
   const serverName = server.name.toLowerCase();
   const descriptions: Record<string, string> = {};
@@ -138,7 +145,7 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
   const isManaged = manages(caller, server);
   return {
     name,
-    ...aboutOf(sources.catalogue().offers.get(name)),
+    ...aboutOf(offerOf(caller, server, sources)),
     ...(description !== undefined && { description }),
     type: server.transport.type,
     owner,

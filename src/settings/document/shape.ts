@@ -13,6 +13,7 @@ export const text = z.string();
 export const texts = z.array(z.string());
 export const flag = z.boolean();
 export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
+export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
 export const visibility = z.enum(['private', 'group', 'public']);
 
 /** Numbers and booleans are taken by their text, as every program that starts a process does. */

@@ -70,6 +70,7 @@ export function readServer(
     perSessionClient: config.perSessionClient ?? false,
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
+    pinMode: config.pins?.mode,
     ...(config.keepPayloadsUntil !== undefined && { keepPayloadsUntil: Date.parse(config.keepPayloadsUntil) }),
     ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { shown } from '../document/report.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
-import { flag, range, scalars, text, texts, timeMs, visibility } from '../document/shape.ts';
+import { flag, pinMode, range, scalars, text, texts, timeMs, visibility } from '../document/shape.ts';
 import { settingsLimits } from '../limits.ts';
 
 const transportTypes = ['stdio', 'sse', 'streamable-http', 'openapi'] as const;
@@ -99,6 +99,7 @@ export const serverShape = z.looseObject({
     .optional(),
   perSessionClient: flag.optional(),
   limits: callLimitsShape.optional(),
+  pins: z.strictObject({ mode: pinMode.optional() }).optional(),
   era: z.enum(['auto', 'session', 'stateless']).optional(),
   startOnDemand: flag.optional(),
   idleTimeoutMs: timeMs.optional(),

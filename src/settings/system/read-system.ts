@@ -55,14 +55,15 @@ function readSmartRouting(
 
 /** What is decided about calls besides access, and where records of it go (CONTRACT §9). */
 function readGovernance(
-  { limits, policies, approvals, audit }: Partial<z.output<typeof systemShape>>,
+  { limits, policies, approvals, pins, audit }: Partial<z.output<typeof systemShape>>,
   value: unknown,
   report: Report,
-): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies' | 'audit'> {
+): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies' | 'pinMode' | 'audit'> {
   const seconds = approvals?.expireSeconds;
   return {
     audit,
     defaultLimits: readCallLimits(limits?.default),
+    pinMode: pins?.mode,
     approvalMs: seconds === undefined ? undefined : seconds * 1_000,
     ...readPolicies(policies, policyFilesIn(value), report),
   };

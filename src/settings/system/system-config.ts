@@ -38,6 +38,7 @@ export const systemConfigInput = z
     smartRouting: section,
     limits: section,
     approvals: section,
+    pins: section,
     policies: z
       .array(z.record(z.string(), z.unknown()), { error: 'must be an array of {id, text, enabled?}' })
       .nullish(),
@@ -115,6 +116,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ],
   limits: ['default'],
   approvals: ['expireSeconds'],
+  pins: ['mode'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
 

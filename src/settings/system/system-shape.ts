@@ -3,7 +3,7 @@ import { coreLimits } from '../../core/limits.ts';
 import { problemTable } from '../../core/problems.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
-import { flag, range, text, texts } from '../document/shape.ts';
+import { flag, pinMode, range, text, texts } from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
 import { policiesShape } from './policies-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
@@ -34,6 +34,7 @@ export const systemShape = z.looseObject({
   auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
+  pins: z.strictObject({ mode: pinMode.optional() }).optional(),
   policies: policiesShape.optional(),
   policyFolder: text.optional(),
   audit: z

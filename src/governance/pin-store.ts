@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Baseline } from '../core/pins/pin-states.ts';
+import { isObject } from '../core/protocol/rpc.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { diskError } from '../disk/disk-error.ts';
+import { writeFileAtomic } from '../disk/write-file-atomic.ts';
+import { governanceLimits } from './limits.ts';
+
+/** Where baselines are kept, by server. */
+export interface PinStore {
+  load(): Promise<ReadonlyMap<string, Baseline>>;
+  /**
+   * Keeps a server's baseline; undefined: forgets it. `isFirst`: only where there is none yet; the one that is kept is
+   * answered.
+   */
+  save(server: string, baseline: Baseline | undefined, isFirst?: boolean): Promise<Baseline | undefined>;
+  /** Another hub has changed something. */
+  onChange(listener: () => void): () => void;
+}
+
+/** A baseline as JSON. */
+interface Written {
+  readonly version: 1;
+  readonly server: string;
+  readonly approved: readonly (readonly [id: string, text: string, since: number])[];
+  readonly rejected: readonly string[];
+  readonly seen: readonly (readonly [id: string, text: string | null, since: number])[];
+}
+
+function written(server: string, { approved, rejected, seen }: Baseline): Written {
+  return {
+    version: 1,
+    server,
+    approved: [...approved].map(([id, { text, since }]) => [id, text, since]),
+    rejected: [...rejected],
+    seen: [...seen].map(([id, { text, since }]) => [id, text ?? null, since]),
+  };
+}
+
+function read(value: unknown): { server: string; baseline: Baseline } {
+  if (!isObject(value) || value['version'] !== 1 || typeof value['server'] !== 'string')
+    throw new Error('unknown format');
+  const { server, approved, rejected, seen } = value as unknown as Written;
+  return {
+    server,
+    baseline: {
+      approved: new Map(approved.map(([id, text, since]) => [id, { text, since }])),
+      rejected: new Set(rejected),
+      seen: new Map(seen.map(([id, text, since]) => [id, { text: text ?? undefined, since }])),
+    },
+  };
+}
+
+/** A file for each server in a folder. */
+export function pinsInFolder(folder: string, log: Logger): PinStore {
+  const fileOf = (server: string): string =>
+    join(folder, `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`);
+  let last: Promise<unknown> = Promise.resolve();
+
+  return {
+    async load() {
+      const found = new Map<string, Baseline>();
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+        try {
+          const { server, baseline } = read(JSON.parse(readFileSync(join(folder, name), 'utf8')));
+          found.set(server, baseline);
+        } catch (error) {
+          // What it offers now would be taken for what was approved: an admin has to look.
+          log.error(
+            'Pins of a server cannot be read: what it offers now counts as first seen. Restore the file, or look at what the server offers',
+            {
+              file: join(folder, name),
+              error: errorText(error),
+            },
+          );
+        }
+      }
+      return found;
+    },
+    save(server, baseline) {
+      const path = fileOf(server);
+      const write = async (): Promise<Baseline | undefined> => {
+        try {
+          if (baseline) await writeFileAtomic(path, JSON.stringify(written(server, baseline)));
+          else await rm(path, { force: true });
+        } catch (error) {
+          throw diskError(error, 'Cannot write down the pins', path);
+        }
+        return baseline;
+      };
+      const done = last.then(write, write);
+      last = done.catch(() => undefined);
+      return done;
+    },
+    onChange: () => () => undefined,
+  };
+}
+
+const channel = 'pins';
+
+/** Rows that hubs on one database share. */
+export function pinsInTable(database: DatabaseHandle): PinStore {
+  const open = () => database.whenReady(governanceLimits.pinWaitMs);
+  return {
+    async load() {
+      const rows = await (await open()).query<{ content: unknown }>('select content from toolhub.pins');
+      return new Map(rows.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
+    },
+    async save(server, baseline, isFirst = false) {
+      const db = await open();
+      if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
+      else
+        await db.query(
+          `insert into toolhub.pins (server, content) values ($1, $2::jsonb) on conflict (server) do ${
+            isFirst ? 'nothing' : 'update set content = excluded.content'
+          }`,
+          [server, JSON.stringify(written(server, baseline))],
+        );
+      const [row] = await db.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [
+        server,
+      ]);
+      await db.notify(channel, '').catch(() => undefined);
+      return row && read(row.content).baseline;
+    },
+    onChange: (listener) => database.listen(channel, () => listener()),
+  };
+}

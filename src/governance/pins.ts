@@ -1,0 +1,279 @@
+import { isTrusted } from '../core/access/rules.ts';
+import type { Catalogue, Offer } from '../core/catalogue.ts';
+import { errorText, HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import { pinId, pinnables } from '../core/pins/pin-item.ts';
+import {
+  type Baseline,
+  catalogueWith,
+  heldPins,
+  isWaiting,
+  type Pin,
+  pinsOf,
+  withoutHeld,
+} from '../core/pins/pin-states.ts';
+import type { PinMode, ServerSettings, Settings } from '../core/settings/types.ts';
+import type { PinStore } from './pin-store.ts';
+
+/** Pins of what servers offer (CONTRACT §9): what was first seen counts, what differs is told or held back. */
+export interface Pins {
+  /** The catalogue without what is held back: what every caller sees. The same catalogue gives the same object. */
+  applied(catalogue: Catalogue): Catalogue;
+  /** Keeps what is first seen, and tells what is new, changed or gone. To be called after each change. */
+  learn(): void;
+  /** By server and thing, in the order of the settings. */
+  list(filter: {
+    readonly server?: string | undefined;
+    readonly state?: string | undefined;
+  }): readonly (Pin & { readonly server: string })[];
+  /** What the pin of one tool says; undefined where pins are off. */
+  of(server: string, tool: string): { readonly state: string; readonly isHeld: boolean } | undefined;
+  /**
+   * Makes what a server offers now, or some of it, the baseline; or rejects it. Without items: all that waits. Throws
+   * HubError `not_found` for a server without pins and an item that it does not have.
+   */
+  decide(
+    server: string,
+    decision: 'approve' | 'reject',
+    items: readonly PinName[] | undefined,
+  ): Promise<readonly Pin[]>;
+  renamed(from: string, to: string): Promise<void>;
+  deleted(server: string): Promise<void>;
+  close(): void;
+}
+
+export type PinName = Pick<Pin, 'kind' | 'name'>;
+
+export interface PinOptions {
+  readonly store: PinStore;
+  readonly settings: () => Settings;
+  /** As servers offer it. */
+  readonly catalogue: () => Catalogue;
+  /** Called with what is told: a thing that is new, changed, renamed or gone. */
+  readonly told: (server: string, pin: Pin, isHeld: boolean) => void;
+  /** What callers see may have changed. */
+  readonly changed: () => void;
+  readonly log: Logger;
+}
+
+/** Reads what is kept. Rejects with HubError `not_ready` when it cannot be read. */
+export async function openPins(options: PinOptions, now: () => number = Date.now): Promise<Pins> {
+  return new ServerPins(options, await options.store.load(), now);
+}
+
+class ServerPins implements Pins {
+  readonly #options: PinOptions;
+  readonly #now: () => number;
+  #baselines: Map<string, Baseline>;
+  /** The pins of the last offer that was compared with a baseline. */
+  readonly #known = new WeakMap<Baseline, { readonly offer: Offer; readonly pins: readonly Pin[] }>();
+  /** Changes with each baseline. */
+  #version = 0;
+  #last: { catalogue: Catalogue; settings: Settings; version: number; applied: Catalogue } | undefined;
+  readonly #stopHearing: () => void;
+
+  constructor(options: PinOptions, baselines: ReadonlyMap<string, Baseline>, now: () => number) {
+    this.#options = options;
+    this.#now = now;
+    this.#baselines = new Map(baselines);
+    this.#stopHearing = options.store.onChange(() => void this.#readAgain());
+  }
+
+  async #readAgain(): Promise<void> {
+    const { store, changed, log } = this.#options;
+    try {
+      this.#baselines = new Map(await store.load());
+      this.#version += 1;
+      changed();
+    } catch (error) {
+      log.warn('pins not read again', { error: errorText(error) });
+    }
+  }
+
+  #pinsOf(offer: Offer): readonly Pin[] {
+    const baseline = this.#baselines.get(offer.server);
+    if (!baseline) return [];
+    const last = this.#known.get(baseline);
+    if (last?.offer === offer) return last.pins;
+    const pins = pinsOf(baseline, offer, this.#now());
+    this.#known.set(baseline, { offer, pins });
+    return pins;
+  }
+
+  #use(server: string, baseline: Baseline | undefined): void {
+    if (baseline) this.#baselines.set(server, baseline);
+    else this.#baselines.delete(server);
+    this.#version += 1;
+  }
+
+  applied(catalogue: Catalogue): Catalogue {
+    const settings = this.#options.settings();
+    const last = this.#last;
+    const isSame = last?.catalogue === catalogue && last.settings === settings && last.version === this.#version;
+    if (isSame) return last.applied;
+    const offers = new Map<string, Offer>();
+    for (const [name, offer] of catalogue.offers) {
+      const server = settings.servers.get(name);
+      const held = server ? heldPins(this.#pinsOf(offer), pinModeOf(settings, server)) : [];
+      if (held.length > 0) offers.set(name, sameAs(offer, held));
+    }
+    const applied = catalogueWith(catalogue, offers);
+    this.#last = { catalogue, settings, version: this.#version, applied };
+    return applied;
+  }
+
+  learn(): void {
+    const { servers } = this.#options.settings();
+    for (const [name, offer] of this.#options.catalogue().offers) {
+      const server = servers.get(name);
+      if (server) this.#learnServer(server, offer);
+    }
+  }
+
+  #learnServer(server: ServerSettings, offer: Offer): void {
+    const mode = pinModeOf(this.#options.settings(), server);
+    const baseline = this.#baselines.get(server.name);
+    if (!baseline) {
+      if (mode !== 'off') this.#keep(server.name, firstSeen(offer, this.#now()), true);
+      return;
+    }
+    const waiting = this.#pinsOf(offer).filter((pin) => isWaiting(pin) || pin.state === 'rejected');
+    const news = waiting.filter((pin) => {
+      const seen = baseline.seen.get(pinId(pin));
+      return !seen || seen.text !== pin.now;
+    });
+    const ids = new Set(waiting.map(pinId));
+    const isStale = [...baseline.seen.keys()].some((id) => !ids.has(id));
+    if (news.length === 0 && !isStale) return;
+    const seen = new Map(waiting.map((pin) => [pinId(pin), { text: pin.now, since: pin.since }]));
+    this.#keep(server.name, { ...baseline, seen }, false);
+    if (mode === 'off') return;
+    for (const pin of news) if (isWaiting(pin)) this.#options.told(server.name, pin, heldPins([pin], mode).length > 0);
+  }
+
+  /** In memory at once, so that the next list is compared with it; on disk in the background. */
+  #keep(server: string, baseline: Baseline, isFirst: boolean): void {
+    const { store, log } = this.#options;
+    this.#use(server, baseline);
+    store.save(server, baseline, isFirst).then(
+      (kept) => {
+        // Another hub has seen it first, and what that one saw counts.
+        if (isFirst && kept && this.#baselines.get(server) === baseline) this.#use(server, kept);
+      },
+      (error: unknown) => log.error('pins not kept', { server, error: errorText(error) }),
+    );
+  }
+
+  list({ server: only, state }: { server?: string | undefined; state?: string | undefined }) {
+    const { offers } = this.#options.catalogue();
+    return [...this.#options.settings().servers.values()].flatMap((server) => {
+      const offer = offers.get(server.name);
+      if (!offer || (only !== undefined && server.name !== only)) return [];
+      const pins = this.#pinsOf(offer).filter((pin) => state === undefined || pin.state === state);
+      return pins.map((pin) => ({ server: server.name, ...pin }));
+    });
+  }
+
+  of(name: string, tool: string) {
+    const settings = this.#options.settings();
+    const offer = this.#options.catalogue().offers.get(name);
+    const server = settings.servers.get(name);
+    const pin = offer && this.#pinsOf(offer).find((one) => one.kind === 'tool' && one.name === tool);
+    if (!server || !pin) return undefined;
+    const mode = pinModeOf(settings, server);
+    const isHeld = heldPins([pin], mode).length > 0;
+    return mode === 'off' && !isHeld ? undefined : { state: pin.state, isHeld };
+  }
+
+  async decide(name: string, decision: 'approve' | 'reject', items: readonly PinName[] | undefined) {
+    const { settings, catalogue, store, changed } = this.#options;
+    const offer = catalogue().offers.get(name);
+    const baseline = this.#baselines.get(name);
+    if (!offer || !baseline || !settings().servers.has(name))
+      throw new HubError('not_found', `There are no pins of a server "${name.slice(0, 200)}".`);
+    const pins = this.#pinsOf(offer);
+    const meant = items ? items.map((item) => found(pins, item, name)) : pins.filter((pin) => isWaiting(pin));
+    const after = decided(baseline, offer, meant, decision, this.#now());
+    await store.save(name, after);
+    this.#use(name, after);
+    changed();
+    return this.#pinsOf(offer);
+  }
+
+  async renamed(from: string, to: string): Promise<void> {
+    const baseline = this.#baselines.get(from);
+    if (!baseline) return;
+    await this.#options.store.save(to, baseline);
+    this.#use(to, baseline);
+    await this.deleted(from);
+  }
+
+  async deleted(server: string): Promise<void> {
+    if (!this.#baselines.has(server)) return;
+    await this.#options.store.save(server, undefined);
+    this.#use(server, undefined);
+  }
+
+  close(): void {
+    this.#stopHearing();
+  }
+}
+
+/** The mode of a server: its own, or the hub's. A user who is no admin can make it stricter for a server of theirs. */
+export function pinModeOf(settings: Settings, server: ServerSettings): PinMode {
+  const { pinMode: ofHub = 'warn' } = settings.system;
+  const { pinMode: own = ofHub } = server;
+  return isTrusted(settings, server) || strictness.indexOf(own) >= strictness.indexOf(ofHub) ? own : ofHub;
+}
+
+const strictness: readonly PinMode[] = ['off', 'warn', 'hold'];
+
+/** Made once for each offer and what of it is held: views and indexes compare offers by identity. */
+const reduced = new WeakMap<Offer, { key: string; offer: Offer }>();
+
+function sameAs(offer: Offer, held: readonly Pin[]): Offer {
+  const key = held.map(pinId).join('\n\n');
+  const known = reduced.get(offer);
+  if (known?.key === key) return known.offer;
+  const made = withoutHeld(offer, held);
+  reduced.set(offer, { key, offer: made });
+  return made;
+}
+
+function firstSeen(offer: Offer, since: number): Baseline {
+  const approved = new Map(pinnables(offer).map((one) => [pinId(one), { text: one.text, since }]));
+  return { approved, rejected: new Set(), seen: new Map() };
+}
+
+function found(pins: readonly Pin[], item: PinName, server: string): Pin {
+  const pin = pins.find(({ kind, name }) => kind === item.kind && name === item.name);
+  if (!pin) throw new HubError('not_found', `Server "${server}" has no ${item.kind} "${item.name.slice(0, 200)}".`);
+  return pin;
+}
+
+function decided(
+  baseline: Baseline,
+  offer: Offer,
+  meant: readonly Pin[],
+  decision: 'approve' | 'reject',
+  since: number,
+): Baseline {
+  const approved = new Map(baseline.approved);
+  const rejected = new Set(baseline.rejected);
+  const seen = new Map(baseline.seen);
+  const texts = new Map(pinnables(offer).map((one) => [pinId(one), one.text]));
+  for (const pin of meant) {
+    const id = pinId(pin);
+    const text = texts.get(id);
+    seen.delete(id);
+    if (decision === 'reject') {
+      if (text !== undefined) rejected.add(id);
+      continue;
+    }
+    rejected.delete(id);
+    if (text === undefined) approved.delete(id);
+    else approved.set(id, { text, since });
+    if (pin.state === 'renamed' && pin.before) approved.delete(pinId({ kind: pin.kind, name: pin.before.name }));
+  }
+  return { approved, rejected, seen };
+}
