@@ -203,6 +203,8 @@ async function steps(): Promise<Step[]> {
       },
       { token: eve },
     ),
+    step('POST /pins/:server/approve', '/pins/alpha/approve', {}),
+    step('POST /pins/:server/reject', '/pins/alpha/reject', { items: [] }),
     step('POST /auth/logout', '/auth/logout', {}, { token: bob }),
   ];
 }
@@ -210,8 +212,6 @@ async function steps(): Promise<Step[]> {
 /** Those that need a program, an app or a provider: their own tests look at what they record. */
 const elsewhere = [
   'POST /approvals/:id',
-  'POST /pins/:server/approve',
-  'POST /pins/:server/reject',
   'POST /auth/oidc/:id/backchannel-logout',
   'DELETE /auth/grants/:id',
   'POST /auth/second-factor/passkeys/options',
