@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { version } from '../version.ts';
 import { audit } from './audit.ts';
+import { pins } from './pins.ts';
+import { why } from './why.ts';
 import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -12,7 +14,7 @@ import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { tools } from './tools.ts';
 
-const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect, audit];
+const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect, why, pins, audit];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 

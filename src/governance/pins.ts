@@ -28,6 +28,8 @@ export interface Pins {
   }): readonly (Pin & { readonly server: string })[];
   /** What the pin of one tool says; undefined where pins are off. */
   of(server: string, tool: string): { readonly state: string; readonly isHeld: boolean } | undefined;
+  /** A thing as its server offers it now, as JSON text. */
+  readonly textOf: (server: string, pin: PinName) => string | undefined;
   /**
    * Makes what a server offers now, or some of it, the baseline; or rejects it. Without items: all that waits. Throws
    * HubError `not_found` for a server without pins and an item that it does not have.
@@ -70,6 +72,7 @@ class ServerPins implements Pins {
   /** Changes with each baseline. */
   #version = 0;
   #last: { catalogue: Catalogue; settings: Settings; version: number; applied: Catalogue } | undefined;
+  #texts: { offer: Offer; texts: ReadonlyMap<string, string> } | undefined;
   readonly #stopHearing: () => void;
 
   constructor(options: PinOptions, baselines: ReadonlyMap<string, Baseline>, now: () => number) {
@@ -172,6 +175,17 @@ class ServerPins implements Pins {
       const pins = this.#pinsOf(offer).filter((pin) => state === undefined || pin.state === state);
       return pins.map((pin) => ({ server: server.name, ...pin }));
     });
+  }
+
+  readonly textOf = (server: string, pin: PinName): string | undefined => {
+    const offer = this.#options.catalogue().offers.get(server);
+    return offer && this.#textsOf(offer).get(pinId(pin));
+  };
+
+  #textsOf(offer: Offer): ReadonlyMap<string, string> {
+    if (this.#texts?.offer !== offer)
+      this.#texts = { offer, texts: new Map(pinnables(offer).map((one) => [pinId(one), one.text])) };
+    return this.#texts.texts;
   }
 
   of(name: string, tool: string) {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { person } from '../kit/command.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -140,6 +142,29 @@ describe('under warn, which is the default', () => {
     await change([changed]);
     expect(await tools()).toEqual([]);
   });
+});
+
+test('the command says what waits, decides, and holds what is offered against a file', async () => {
+  const { hub, admin, change } = await start('hold');
+  const command = (...args: string[]) => person(hub).run(args, { env: { TOOLHUB_TOKEN: admin } });
+  const file = join(hub.folder, 'pins.json');
+  expect(await command('pins')).toMatchObject({ code: 0, stderr: expect.stringContaining('Nothing waits') as string });
+  expect(await command('why', 's-read')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('s-read: allowed') as string,
+  });
+  expect(await command('pins', 'export', file)).toMatchObject({ code: 0 });
+  expect(await command('pins', 'check', file)).toMatchObject({ code: 0 });
+  await change([changed]);
+  expect(await command('pins', 'check', file)).toMatchObject({ code: 1, stdout: 's: tool read: changed\n' });
+  expect((await command('pins')).stdout).toContain('s: tool read: changed, risk high');
+  const held = await command('why', 's-read');
+  expect(held).toMatchObject({ code: 1, stdout: expect.stringContaining('x pin') as string });
+  expect(await command('pins', 'approve', 's')).toMatchObject({ code: 0 });
+  expect(await command('why', 's-read')).toMatchObject({ code: 0 });
+  expect(await command('pins', 'approve', 'nowhere')).toMatchObject({ code: 1 });
+  expect(await command('pins', 'lose', 's')).toMatchObject({ code: 2 });
+  expect(await command('why')).toMatchObject({ code: 2 });
 });
 
 test('what is asked wrongly is refused', async () => {

@@ -15,6 +15,7 @@ export const pin = object(
   {
     before: saying('As it was approved; of a renamed one with its name.', anyObject),
     now: saying('As the server offers it now.', anyObject),
+    hash: saying('With `hashes=true`: SHA-256 of what counts of it now.', text),
   },
 );
 export type PinAnswer = Shape<typeof pin>;

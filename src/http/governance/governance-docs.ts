@@ -11,6 +11,7 @@ export const governance: Subject = {
       summary: 'What servers offer, held against what was first seen or approved',
       query: {
         server: text,
+        hashes: { ...text, description: '`true`: with the hash of each thing.' },
         state: { ...text, description: '`approved`, `changed`, `new`, `gone`, `renamed` or `rejected`.' },
       },
       answer: { data: listOf(ref('Pin')) },

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { PinAnswer } from '../../core/answers/governance.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
-import { type PinKind, pinKinds } from '../../core/pins/pin-item.ts';
+import { type PinKind, pinKinds, plainText } from '../../core/pins/pin-item.ts';
 import type { Pin } from '../../core/pins/pin-states.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -14,7 +15,7 @@ import { adminOnly, type ApiEnv, editorOf, mustBeInPerson } from '../frame/calle
 import { ok } from '../frame/reply.ts';
 
 export interface PinRoutes {
-  readonly pins: Pick<Pins, 'list' | 'decide'>;
+  readonly pins: Pick<Pins, 'list' | 'decide' | 'textOf'>;
   readonly audit: Pick<AuditSink, 'record'>;
   readonly log: Logger;
 }
@@ -22,6 +23,7 @@ export interface PinRoutes {
 const states = ['approved', 'changed', 'new', 'gone', 'renamed', 'rejected'] as const;
 const filterInput = z.object({
   server: z.string().max(coreLimits.textChars).optional(),
+  hashes: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
   state: z.enum(states, { error: `must be one of ${states.join(', ')}` }).optional(),
 });
 
@@ -43,8 +45,12 @@ export function pinRoutes({ pins, audit, log }: PinRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
 
   routes.get('/pins', adminOnly, (c) => {
-    const filter = parseInput(filterInput, c.req.query(), 'Cannot list the pins');
-    return ok(c, pins.list(filter).map(pinAnswer));
+    const { hashes, ...filter } = parseInput(filterInput, c.req.query(), 'Cannot list the pins');
+    const withHash = hashes === 'true' ? pins.textOf : undefined;
+    return ok(
+      c,
+      pins.list(filter).map((pin) => ({ ...pinAnswer(pin), ...hashOf(pin, withHash?.(pin.server, pin)) })),
+    );
   });
 
   for (const decision of ['approve', 'reject'] as const) {
@@ -67,6 +73,11 @@ export function pinRoutes({ pins, audit, log }: PinRoutes): Hono<ApiEnv> {
   }
 
   return routes;
+}
+
+/** SHA-256, in hexadecimal digits, of what counts of a thing: for version control. */
+function hashOf({ kind }: Pick<Pin, 'kind'>, text: string | undefined): { hash?: string } {
+  return text === undefined ? {} : { hash: createHash('sha256').update(plainText({ kind, text })).digest('hex') };
 }
 
 function pinAnswer({
