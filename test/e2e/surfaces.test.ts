@@ -531,3 +531,106 @@ describe('records', () => {
     seesNone((await raw(`${hub.url}/health`, { method: 'GET' })).text, 'nobody', '/health');
   });
 });
+
+describe('what else decides about calls holds on every surface', () => {
+  const tool = 'commonszq_open';
+  const own = { ...everywhere, 'POST of the management API': managed, 'a call of smart routing': smart };
+
+  function managed(token: string | undefined): Pick<Surface, 'call'> {
+    return {
+      async call(_, server, toolName) {
+        const body = { toolName, arguments: {} };
+        const { status, text } = await api(hub, 'POST', `/tools/call/${server}`, { token, body });
+        return { isDone: status === 200, text: `${status} ${text}` };
+      },
+    };
+  }
+
+  function smart(token: string | undefined): Pick<Surface, 'call'> {
+    return {
+      async call(_, server, toolName) {
+        const params = { name: 'call_tool', arguments: { toolName: `${server}-${toolName}`, arguments: {} } };
+        return called(await rpc(hub.mcp('$smart'), 'tools/call', params, { headers: bearer(token) }));
+      },
+    };
+  }
+
+  async function change(path: string, body: object, method = 'PUT'): Promise<void> {
+    const answer = await api(hub, method, path, { token: admin, body });
+    expect(answer.status, answer.text).toBe(200);
+  }
+
+  const heard = () => backends['commonszq']?.received('tools/call').length ?? 0;
+  const refusals = async (who: string) => {
+    const before = heard();
+    const said: [string, boolean, string][] = [];
+    for (const [name, surface] of Object.entries(own)) {
+      const { isDone, text } = await surface(tokens[who]).call('', 'commonszq', tool);
+      said.push([name, isDone, text]);
+    }
+    return { said, calls: heard() - before };
+  };
+
+  test('a policy, for a user, and for the user by a key and an app', async () => {
+    const text = '@message("governed") forbid(principal == User::"ann", action, resource in Server::"commonszq");';
+    await change('/system-config', { policies: [{ id: 'p', text }] });
+    for (const who of ['ann', 'annKey', 'app']) {
+      const { said, calls } = await refusals(who);
+      for (const [name, isDone, text] of said) {
+        expect(isDone, `${who} ${name} ${text}`).toBe(false);
+        expect(text, `${who} ${name}`).toContain('governed');
+      }
+      expect(calls).toBe(0);
+    }
+    const session = await rpc(
+      hub.mcp(),
+      'prompts/get',
+      { name: 'commonszq-commonszq_ask' },
+      { headers: bearer(tokens['ann']) },
+    );
+    const resource = await rpc(
+      hub.mcp(),
+      'resources/read',
+      { uri: 'x://commonszq/doc' },
+      { headers: bearer(tokens['ann']) },
+    );
+    for (const { error } of [session, resource]) expect(error?.code).toBe(-32001);
+    expect((await refusals('bob')).said.every(([, isDone]) => isDone)).toBe(true);
+    await change('/system-config', { policies: null });
+  });
+
+  test('a pin: what was rejected answers as what does not exist', async () => {
+    const items = [
+      { kind: 'tool', name: tool },
+      { kind: 'prompt', name: 'commonszq_ask' },
+      { kind: 'resource', name: 'x://commonszq/doc' },
+    ];
+    await change('/pins/commonszq/reject', { items }, 'POST');
+    for (const who of ['ann', 'bob']) {
+      const { said, calls } = await refusals(who);
+      for (const [name, isDone, text] of said) {
+        expect(isDone, `${who} ${name} ${text}`).toBe(false);
+        expect(text, `${who} ${name}`).toMatch(/unknown|not found|There is no|no tool/i);
+      }
+      expect(calls).toBe(0);
+    }
+    for (const [name, surface] of Object.entries(everywhere))
+      expect((await surface(tokens['bob']).list('')).tools, name).not.toContain(`commonszq/${tool}`);
+    const asked = { headers: bearer(tokens['bob']) };
+    const prompt = await rpc(hub.mcp(), 'prompts/get', { name: 'commonszq-commonszq_ask' }, asked);
+    const resource = await rpc(hub.mcp(), 'resources/read', { uri: 'x://commonszq/doc' }, asked);
+    expect([prompt.error?.code, resource.error?.code]).toEqual([-32602, -32002]);
+    await change('/pins/commonszq/approve', { items }, 'POST');
+    expect((await refusals('bob')).said.every(([, isDone]) => isDone)).toBe(true);
+  });
+
+  test('a limit: one call of all surfaces together', async () => {
+    await change('/users/ann', { limits: { callsPerDay: 1 } });
+    const { said, calls } = await refusals('ann');
+    expect(said.filter(([, isDone]) => isDone)).toHaveLength(1);
+    for (const [name, isDone, text] of said) if (!isDone) expect(text, name).toMatch(/-32005|429/);
+    expect(calls).toBe(1);
+    await change('/users/ann', { limits: null });
+    expect((await refusals('ann')).said.every(([, isDone]) => isDone)).toBe(true);
+  });
+});
