@@ -8,8 +8,10 @@ import { endReason, session } from '../api/session.ts';
 import { LoginForm } from '../app/login-form.tsx';
 import { loginsQuery, ProviderLinks, useByProxy } from '../app/provider-links.tsx';
 import { boot } from '../boot.ts';
+import { chooseLanguage, languages, tags } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
+import { Select } from '../ui/field.tsx';
 
 const route = getRouteApi('/login');
 
@@ -19,7 +21,7 @@ function isOwn(path: string, home: string): boolean {
 }
 
 export function Login() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const router = useRouter();
   const { from } = route.useSearch();
   const why = useStore(endReason);
@@ -79,6 +81,13 @@ export function Login() {
         <summary className="rounded-sm font-medium">{t('login.first')}</summary>
         <p className="mt-1">{t('login.firstHint')}</p>
       </details>
+      <Select
+        aria-label={t('app.language')}
+        className="self-center"
+        value={i18n.language}
+        onChange={(event) => void chooseLanguage(tags.find((tag) => tag === event.target.value) ?? 'en')}
+        options={tags.map((tag) => ({ value: tag, label: languages[tag].name }))}
+      />
     </main>
   );
 }
