@@ -30,4 +30,5 @@ export const later: SomeLaterTexts = {
   catalog: () => import('./de/catalog.ts'),
   costs: () => import('./de/costs.ts'),
   traffic: () => import('./de/traffic.ts'),
+  audit: () => import('./de/audit.ts'),
 };

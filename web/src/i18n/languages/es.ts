@@ -30,4 +30,5 @@ export const later: SomeLaterTexts = {
   catalog: () => import('./es/catalog.ts'),
   costs: () => import('./es/costs.ts'),
   traffic: () => import('./es/traffic.ts'),
+  audit: () => import('./es/audit.ts'),
 };

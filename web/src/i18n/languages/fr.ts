@@ -30,4 +30,5 @@ export const later: SomeLaterTexts = {
   catalog: () => import('./fr/catalog.ts'),
   costs: () => import('./fr/costs.ts'),
   traffic: () => import('./fr/traffic.ts'),
+  audit: () => import('./fr/audit.ts'),
 };

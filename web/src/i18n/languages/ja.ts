@@ -30,4 +30,5 @@ export const later: SomeLaterTexts = {
   catalog: () => import('./ja/catalog.ts'),
   costs: () => import('./ja/costs.ts'),
   traffic: () => import('./ja/traffic.ts'),
+  audit: () => import('./ja/audit.ts'),
 };

@@ -100,6 +100,23 @@ export const activity: SomeTexts['activity'] = {
   chosenTime: 'Gewählter Zeitraum',
   allTimes: 'Zeitraum aufheben',
   without: 'Nur',
+  next: 'Weiter (J)',
+  before: 'Zurück (K)',
+  parts: 'Wo die Zeit blieb',
+  part: {
+    queue: 'Wartezeit im Hub',
+    server: 'Beim Server',
+    hub: 'Im Hub',
+  },
+  steps: 'Von der Suche zum Aufruf',
+  step: {
+    search: 'Gesucht',
+    describe: 'Angesehen',
+    call: 'Aufgerufen',
+  },
+  keepHour: 'Für {{server}} in der nächsten Stunde speichern',
+  keepHourText:
+    'Nur für künftige Aufrufe, ohne Geheimnisse, für Admins und die jeweiligen Aufrufer. Es endet von selbst und steht im Log.',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -24,4 +24,5 @@ export const palette: SomeTexts['palette'] = {
   pages: 'Zu einer Seite',
   slash: 'Auf dieser Seite suchen',
   escape: 'Schließen oder Suche leeren',
+  records: 'Nächster und voriger Aufruf, solange einer geöffnet ist',
 };

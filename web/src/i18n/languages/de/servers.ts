@@ -222,4 +222,6 @@ export const servers: SomeTexts['servers'] = {
   },
   ownMissing:
     'Hier hat jeder Benutzer eigene Zugangsdaten, und Ihre fehlen noch: Bis Sie sie hinterlegen, werden Ihre Aufrufe abgelehnt.',
+  payloadsKept: 'Argumente und Ergebnisse von Aufrufen dieses Servers werden bis {{time}} gespeichert.',
+  endPayloads: 'Nicht mehr speichern',
 };

@@ -38,6 +38,7 @@ export const nav: SomeTexts['nav'] = {
   catalog: 'Katalog',
   costs: 'Token-Kosten',
   traffic: 'Datenverkehr',
+  audit: 'Audit-Log',
 };
 
 export const common: SomeTexts['common'] = {

@@ -104,6 +104,23 @@ export const activity: SomeTexts['activity'] = {
   chosenTime: 'Periodo elegido',
   allTimes: 'Quitar el filtro de periodo',
   without: 'Solo',
+  next: 'Siguiente (J)',
+  before: 'Anterior (K)',
+  parts: 'En qué se fue el tiempo',
+  part: {
+    queue: 'Espera en el hub',
+    server: 'En el servidor',
+    hub: 'En el hub',
+  },
+  steps: 'De la búsqueda a la llamada',
+  step: {
+    search: 'Búsqueda',
+    describe: 'Consulta',
+    call: 'Llamada',
+  },
+  keepHour: 'Guardarlos para {{server}} durante la próxima hora',
+  keepHourText:
+    'De las llamadas a partir de ahora, sin secretos, para los administradores y quienes las hicieron. Termina por sí solo y consta en el log.',
 };
 
 export const logs: SomeTexts['logs'] = {

@@ -25,4 +25,5 @@ export const palette: SomeTexts['palette'] = {
   pages: 'Ir a una página',
   slash: 'Buscar en esta página',
   escape: 'Cerrar, o vaciar la búsqueda',
+  records: 'Llamada siguiente y anterior, mientras hay una abierta',
 };

@@ -225,4 +225,6 @@ export const servers: SomeTexts['servers'] = {
   },
   ownMissing:
     'Aquí cada usuario tiene sus propias credenciales, y las tuyas faltan: hasta que las definas, tus llamadas se rechazan.',
+  payloadsKept: 'Los argumentos y resultados de las llamadas a este servidor se guardan hasta el {{time}}.',
+  endPayloads: 'Dejar de guardarlos',
 };

@@ -38,6 +38,7 @@ export const nav: SomeTexts['nav'] = {
   catalog: 'Catálogo',
   costs: 'Coste en tokens',
   traffic: 'Tráfico',
+  audit: 'Registro de auditoría',
 };
 
 export const common: SomeTexts['common'] = {

@@ -104,6 +104,23 @@ export const activity: SomeTexts['activity'] = {
   chosenTime: 'Période choisie',
   allTimes: 'Ne plus filtrer sur cette période',
   without: 'Seulement',
+  next: 'Suivant (J)',
+  before: 'Précédent (K)',
+  parts: 'Répartition du temps',
+  part: {
+    queue: 'Attente dans le hub',
+    server: 'Chez le serveur',
+    hub: 'Dans le hub',
+  },
+  steps: 'De la recherche à l’appel',
+  step: {
+    search: 'Recherche',
+    describe: 'Consultation',
+    call: 'Appel',
+  },
+  keepHour: 'Les conserver pour {{server}} pendant une heure',
+  keepHourText:
+    'Pour les appels à venir, sans les secrets, pour les administrateurs et les auteurs des appels. Cela prend fin de soi-même et figure dans le journal.',
 };
 
 export const logs: SomeTexts['logs'] = {

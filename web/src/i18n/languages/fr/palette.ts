@@ -25,4 +25,5 @@ export const palette: SomeTexts['palette'] = {
   pages: 'Aller à une page',
   slash: 'Rechercher sur cette page',
   escape: 'Fermer, ou vider la recherche',
+  records: 'Appel suivant et précédent, quand un appel est ouvert',
 };

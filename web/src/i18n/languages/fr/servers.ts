@@ -29,9 +29,9 @@ export const servers: SomeTexts['servers'] = {
   chosen: '{{number}} sur {{all}} sélectionnés',
   switchOn: 'Activer',
   switchOff: 'Désactiver',
-  deleteSome_one: 'Supprimer {{number}} serveur ?',
-  deleteSome_many: 'Supprimer {{number}} de serveurs ?',
-  deleteSome_other: 'Supprimer {{number}} serveurs ?',
+  deleteSome_one: 'Supprimer {{number}} serveur ?',
+  deleteSome_many: 'Supprimer {{number}} de serveurs ?',
+  deleteSome_other: 'Supprimer {{number}} serveurs ?',
   deleteSomeText:
     'Leurs configurations et le choix de leurs outils sont perdus, ils quittent tous les groupes, et les clients perdent aussitôt leurs outils.',
   doneOf: '{{number}} sur {{all}} traités',
@@ -229,4 +229,6 @@ export const servers: SomeTexts['servers'] = {
   },
   ownMissing:
     'Ici, chaque utilisateur a ses propres identifiants, et les vôtres ne sont pas définis : d’ici là, vos appels sont refusés.',
+  payloadsKept: 'Les arguments et les résultats des appels à ce serveur sont conservés jusqu’au {{time}}.',
+  endPayloads: 'Ne plus les conserver',
 };

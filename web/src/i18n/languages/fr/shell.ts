@@ -38,6 +38,7 @@ export const nav: SomeTexts['nav'] = {
   catalog: 'Catalogue',
   costs: 'Coût en tokens',
   traffic: 'Trafic',
+  audit: 'Journal d’audit',
 };
 
 export const common: SomeTexts['common'] = {

@@ -96,6 +96,23 @@ export const activity: SomeTexts['activity'] = {
   chosenTime: '選択した期間',
   allTimes: '期間の指定を解除',
   without: '絞り込み',
+  next: '次へ (J)',
+  before: '前へ (K)',
+  parts: '時間の内訳',
+  part: {
+    queue: 'ハブでの待機',
+    server: 'サーバー',
+    hub: 'ハブ',
+  },
+  steps: '検索から呼び出しまで',
+  step: {
+    search: '検索',
+    describe: '参照',
+    call: '呼び出し',
+  },
+  keepHour: '{{server}} の引数と結果を今後 1 時間保存する',
+  keepHourText:
+    '今後の呼び出しが対象です。シークレットは除かれ、管理者と呼び出した本人だけが見られます。自動的に終了し、ログに記録されます。',
 };
 
 export const logs: SomeTexts['logs'] = {

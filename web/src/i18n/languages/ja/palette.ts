@@ -23,4 +23,5 @@ export const palette: SomeTexts['palette'] = {
   pages: 'ページへ移動',
   slash: 'このページ内を検索',
   escape: '閉じる、または検索をクリア',
+  records: '呼び出しを開いているときの前後の呼び出し',
 };

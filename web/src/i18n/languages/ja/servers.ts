@@ -213,4 +213,6 @@ export const servers: SomeTexts['servers'] = {
   },
   ownMissing:
     'このサーバーではユーザーごとに認証情報が必要ですが、まだ設定されていません。設定するまで呼び出しは拒否されます。',
+  payloadsKept: 'このサーバーの呼び出しの引数と結果は {{time}} まで保存されます。',
+  endPayloads: '保存をやめる',
 };

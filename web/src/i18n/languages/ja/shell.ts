@@ -38,6 +38,7 @@ export const nav: SomeTexts['nav'] = {
   catalog: 'カタログ',
   costs: 'トークンコスト',
   traffic: 'トラフィック',
+  audit: '監査ログ',
 };
 
 export const common: SomeTexts['common'] = {
