@@ -22,11 +22,11 @@ interface Choice {
 
 /** By BCP 47 tag. */
 export const languages = {
-  de: { name: 'Deutsch', load: () => import('./languages/de.ts'), isBehind: true },
+  de: { name: 'Deutsch', load: () => import('./languages/de.ts') },
   en: { name: 'English', load: () => import('./languages/en.ts') },
-  es: { name: 'Español', load: () => import('./languages/es.ts'), isBehind: true },
-  fr: { name: 'Français', load: () => import('./languages/fr.ts'), isBehind: true },
-  ja: { name: '日本語', load: () => import('./languages/ja.ts'), isBehind: true },
+  es: { name: 'Español', load: () => import('./languages/es.ts') },
+  fr: { name: 'Français', load: () => import('./languages/fr.ts') },
+  ja: { name: '日本語', load: () => import('./languages/ja.ts') },
   zh: { name: '简体中文', load: () => import('./languages/zh.ts') },
 } as const satisfies Readonly<Record<string, Choice>>;
 

@@ -1,5 +1,5 @@
-import type { SomeHubTexts } from '../hub-texts.ts';
-import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
+import type { HubTexts } from '../hub-texts.ts';
+import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './de/account.ts';
 import * as connect from './de/connect.ts';
 import * as login from './de/login.ts';
@@ -9,9 +9,9 @@ import * as palette from './de/palette.ts';
 import * as servers from './de/servers.ts';
 import * as shell from './de/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences, problems };
+export const hub: HubTexts = { reasons, sentences, problems };
 
-export const texts: SomeTexts = {
+export const texts: FirstTexts = {
   ...shell,
   ...login,
   ...account,
@@ -21,7 +21,7 @@ export const texts: SomeTexts = {
   ...connect,
 };
 
-export const later: SomeLaterTexts = {
+export const later: LaterTexts = {
   tools: () => import('./de/tools.ts'),
   groups: () => import('./de/groups.ts'),
   activity: () => import('./de/activity.ts'),

@@ -1,5 +1,5 @@
-import type { SomeHubTexts } from '../hub-texts.ts';
-import type { SomeLaterTexts, SomeTexts } from '../texts.ts';
+import type { HubTexts } from '../hub-texts.ts';
+import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './ja/account.ts';
 import * as connect from './ja/connect.ts';
 import * as login from './ja/login.ts';
@@ -9,9 +9,9 @@ import * as palette from './ja/palette.ts';
 import * as servers from './ja/servers.ts';
 import * as shell from './ja/shell.ts';
 
-export const hub: SomeHubTexts = { reasons, sentences, problems };
+export const hub: HubTexts = { reasons, sentences, problems };
 
-export const texts: SomeTexts = {
+export const texts: FirstTexts = {
   ...shell,
   ...login,
   ...account,
@@ -21,7 +21,7 @@ export const texts: SomeTexts = {
   ...connect,
 };
 
-export const later: SomeLaterTexts = {
+export const later: LaterTexts = {
   tools: () => import('./ja/tools.ts'),
   groups: () => import('./ja/groups.ts'),
   activity: () => import('./ja/activity.ts'),

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const users: SomeTexts['users'] = {
+export const users: Texts['users'] = {
   lastAdmin: 'Es gibt keinen weiteren Admin. Machen Sie zuerst einen anderen Benutzer zum Admin.',
   notYourself: 'Sie können sich nicht selbst löschen; bitten Sie einen anderen Admin',
   lead: 'Wer sich anmelden darf und worauf jeder Zugriff hat.',
@@ -42,7 +42,7 @@ export const users: SomeTexts['users'] = {
   count_other: '{{number}} Benutzer, davon {{admins}} mit Adminrechten',
 };
 
-export const keys: SomeTexts['keys'] = {
+export const keys: Texts['keys'] = {
   expires: 'Ablaufdatum',
   expiresHint: 'Ab dann wird der Schlüssel abgelehnt. Leer: läuft nie ab.',
   expired: 'abgelaufen',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const account: SomeTexts['account'] = {
+export const account: Texts['account'] = {
   title: 'Konto',
   you: 'Ihr Profil',
   role: 'Rolle',
@@ -23,7 +23,7 @@ export const account: SomeTexts['account'] = {
   later: 'Später',
 };
 
-export const factor: SomeTexts['factor'] = {
+export const factor: Texts['factor'] = {
   title: 'Zweiter Faktor',
   none: 'Bei der Anmeldung wird nach dem Passwort auch ein Code aus einer App auf Ihrem Smartphone abgefragt. Ein gestohlenes Passwort allein reicht dann nicht.',
   setUp: 'Authenticator-App einrichten',
@@ -79,7 +79,7 @@ export const factor: SomeTexts['factor'] = {
   wasReset: 'Der zweite Faktor von „{{name}}“ ist zurückgesetzt.',
 };
 
-export const sessions: SomeTexts['sessions'] = {
+export const sessions: Texts['sessions'] = {
   title: 'Ihre Sitzungen',
   current: 'Dieser Browser',
   unknown: 'Ein Programm',
@@ -89,7 +89,7 @@ export const sessions: SomeTexts['sessions'] = {
   othersEnded: 'Alle anderen Sitzungen sind beendet.',
 };
 
-export const apps: SomeTexts['apps'] = {
+export const apps: Texts['apps'] = {
   lead: 'Clients, denen Benutzer per Anmeldung Zugriff gegeben haben, ohne Schlüssel.',
   leadOwn:
     'Clients, denen Sie per Anmeldung Zugriff gegeben haben, ohne Schlüssel. Diese Clients haben höchstens denselben Zugriff wie Sie.',
@@ -107,7 +107,7 @@ export const apps: SomeTexts['apps'] = {
   ended: '„{{name}}“ ist getrennt.',
 };
 
-export const credentials: SomeTexts['credentials'] = {
+export const credentials: Texts['credentials'] = {
   lead: 'Server, die jeder Benutzer mit eigenen Zugangsdaten verwendet. Ihre Aufrufe nutzen immer Ihre eigenen, nie die von anderen.',
   emptyTitle: 'Kein Server verlangt Ihre Zugangsdaten',
   emptyText: 'Hier erscheinen Server, deren Einstellungen ein credentialTemplate enthalten.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const activity: SomeTexts['activity'] = {
+export const activity: Texts['activity'] = {
   incomplete: 'Die Datenbank ist gerade nicht lesbar: Angezeigt wird nur, was dieser Hub im Arbeitsspeicher hat.',
   calls: 'Aufrufe',
   searches: 'Suchen',
@@ -119,7 +119,7 @@ export const activity: SomeTexts['activity'] = {
     'Nur für künftige Aufrufe, ohne Geheimnisse, für Admins und die jeweiligen Aufrufer. Es endet von selbst und steht im Log.',
 };
 
-export const logs: SomeTexts['logs'] = {
+export const logs: Texts['logs'] = {
   incomplete: 'Die Datenbank ist gerade nicht lesbar: Angezeigt wird nur, was dieser Hub im Arbeitsspeicher hat.',
   lead: 'Was der Hub und seine Server schreiben, in Echtzeit.',
   search: 'Meldungen durchsuchen',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const audit: SomeTexts['audit'] = {
+export const audit: Texts['audit'] = {
   lead: 'Wer was von wo aus getan hat, und wie es vorher war. Niemand kann es löschen; Einträge bleiben 400 Tage.',
   list: 'Einträge',
   actor: 'Wer',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const catalog: SomeTexts['catalog'] = {
+export const catalog: Texts['catalog'] = {
   lead: 'Server zum Hinzufügen: eine mitgelieferte Liste, die MCP-Registry, und was Sie auf dieser Seite einfügen oder ablegen.',
   box: 'Suchen, oder URL, Befehlszeile oder Einstellungen einfügen',
   byHand: 'Von Hand',

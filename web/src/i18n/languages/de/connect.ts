@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const connect: SomeTexts['connect'] = {
+export const connect: Texts['connect'] = {
   title: 'Client verbinden',
   lead: 'Vier Schritte, bis der Hub Ihren Client sieht.',
   endpoint: 'Endpunkt',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const costs: SomeTexts['costs'] = {
+export const costs: Texts['costs'] = {
   lead: 'Wie viele Token die Tool-Definitionen im Kontext jedes Clients belegen, der sie auflistet, noch vor der ersten Frage. Geschätzt.',
   leadOwn:
     'Wie viele Token die Definitionen Ihrer Tools im Kontext Ihrer Clients belegen, noch vor der ersten Frage. Geschätzt.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const groups: SomeTexts['groups'] = {
+export const groups: Texts['groups'] = {
   lead: 'Was ein Endpunkt anbietet: bestimmte Server, und von jedem alle Tools oder einige.',
   create: 'Gruppe erstellen',
   edit: 'Gruppe bearbeiten',

@@ -1,6 +1,6 @@
-import type { SomeHubTexts } from '../../hub-texts.ts';
+import type { HubTexts } from '../../hub-texts.ts';
 
-export const reasons: SomeHubTexts['reasons'] = {
+export const reasons: HubTexts['reasons'] = {
   command_not_found: {
     text: 'Der Befehl „{{command}}“ wurde im PATH nicht gefunden.',
     advice: 'Installieren Sie ihn auf dem Rechner des Hubs, oder geben Sie einen absoluten Pfad an.',
@@ -227,7 +227,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
 };
 
-export const sentences: SomeHubTexts['sentences'] = {
+export const sentences: HubTexts['sentences'] = {
   wrong_login: 'Benutzername oder Passwort ist falsch.',
   wrong_password: 'Das Passwort ist falsch.',
   wrong_current_password: 'Das aktuelle Passwort ist falsch.',
@@ -252,7 +252,7 @@ export const sentences: SomeHubTexts['sentences'] = {
   server_late: 'Server „{{server}}“ hat nicht innerhalb von {{seconds}} s geantwortet.',
 };
 
-export const problems: SomeHubTexts['problems'] = {
+export const problems: HubTexts['problems'] = {
   required: 'Pflichtangabe.',
   empty: 'Darf nicht leer sein.',
   no_text: 'Darf nicht leer sein.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const login: SomeTexts['login'] = {
+export const login: Texts['login'] = {
   title: 'Anmelden',
   username: 'Benutzername',
   password: 'Passwort',
@@ -15,13 +15,13 @@ export const login: SomeTexts['login'] = {
   withPassword: 'Mit Passwort anmelden',
 };
 
-export const fresh: SomeTexts['fresh'] = {
+export const fresh: Texts['fresh'] = {
   title: 'Passwort bestätigen',
   text: 'Ihre Anmeldung liegt mehr als 10 Minuten zurück. Für diesen Schritt müssen Sie sich noch einmal anmelden.',
   go: 'Weiter',
 };
 
-export const strength: SomeTexts['strength'] = {
+export const strength: Texts['strength'] = {
   weak: 'Schwach.',
   fair: 'Mittel: Länger wäre besser.',
   good: 'Gut.',

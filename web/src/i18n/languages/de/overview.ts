@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const overview: SomeTexts['overview'] = {
+export const overview: Texts['overview'] = {
   lead: 'Was der Hub gerade tut und wo Sie eingreifen sollten.',
   servers: 'Server',
   tools: 'Tools',
@@ -52,7 +52,7 @@ export const overview: SomeTexts['overview'] = {
   chooseHint: 'Klicken oder ziehen, um die Aufrufe eines Zeitraums zu sehen',
 };
 
-export const first: SomeTexts['first'] = {
+export const first: Texts['first'] = {
   title: 'Erste Schritte',
   allDone: 'Alle ersten Schritte sind erledigt',
   lead: '{{done}} von {{all}} erledigt. Erledigtes wird automatisch abgehakt.',

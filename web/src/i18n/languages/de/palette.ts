@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const palette: SomeTexts['palette'] = {
+export const palette: Texts['palette'] = {
   title: 'Alles durchsuchen',
   open: 'Suchen …',
   placeholder: 'Server, Tools, Gruppen, Seiten, Aktionen',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const servers: SomeTexts['servers'] = {
+export const servers: Texts['servers'] = {
   lead: 'Die MCP-Server hinter diesem Hub und was sie gerade tun.',
   add: 'Server hinzufügen',
   search: 'Server und Tools suchen',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const settings: SomeTexts['settings'] = {
+export const settings: Texts['settings'] = {
   withSecretsText:
     'Unverändert, für ein Backup. Zugriffsschlüssel sind auch dann nur Hashes. Verwahren Sie die Datei wie ein Passwort.',
   withoutSecretsText:

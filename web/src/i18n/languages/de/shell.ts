@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const app: SomeTexts['app'] = {
+export const app: Texts['app'] = {
   name: 'Tool Hub',
   skip: 'Zum Inhalt springen',
   menu: 'Menü',
@@ -21,7 +21,7 @@ export const app: SomeTexts['app'] = {
   notifications: 'Benachrichtigungen',
 };
 
-export const nav: SomeTexts['nav'] = {
+export const nav: Texts['nav'] = {
   overview: 'Übersicht',
   servers: 'Server',
   tools: 'Playground',
@@ -41,7 +41,7 @@ export const nav: SomeTexts['nav'] = {
   audit: 'Audit-Log',
 };
 
-export const common: SomeTexts['common'] = {
+export const common: Texts['common'] = {
   save: 'Speichern',
   saved: 'Gespeichert.',
   cancel: 'Abbrechen',
@@ -85,7 +85,7 @@ export const common: SomeTexts['common'] = {
   clearFilters: 'Filter zurücksetzen',
 };
 
-export const failure: SomeTexts['failure'] = {
+export const failure: Texts['failure'] = {
   title: 'Das hat nicht geklappt',
   unreachable: 'Der Hub ist nicht erreichbar. Prüfen Sie, ob er läuft; diese Seite versucht es von selbst weiter.',
   notFound: 'Diese Seite gibt es nicht',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const play: SomeTexts['play'] = {
+export const play: Texts['play'] = {
   lead: 'Rufen Sie ein beliebiges Tool auf, wie ein Client es täte, und sehen Sie, was es antwortet.',
   server: 'Server',
   chooseServer: 'Server auswählen',
@@ -111,7 +111,7 @@ export const play: SomeTexts['play'] = {
   },
 };
 
-export const smart: SomeTexts['smart'] = {
+export const smart: Texts['smart'] = {
   overruled:
     'Verwendet wird „{{used}}“ und nicht, was hier gespeichert ist: Eine Umgebungsvariable des Hubs hat Vorrang, oder das Gespeicherte nennt eine Variable, die nicht gesetzt ist.',
   describeFull: 'Ihre Namen und wofür jeder da ist',
@@ -193,7 +193,7 @@ export const smart: SomeTexts['smart'] = {
   example: 'eine Notiz anlegen',
 };
 
-export const json: SomeTexts['json'] = {
+export const json: Texts['json'] = {
   as: 'Darstellung von {{name}}',
   tree: 'Baum',
   table: 'Tabelle',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const traffic: SomeTexts['traffic'] = {
+export const traffic: Texts['traffic'] = {
   lead: 'Welche Clients welche Server über welchen Endpunkt aufrufen: je breiter, desto mehr Aufrufe; rot ist, was fehlschlug.',
   leadOwn: 'Ihre Aufrufe, von Ihren Clients zu den Servern: je breiter, desto mehr Aufrufe; rot ist, was fehlschlug.',
   hint: 'Ein Klick auf einen Namen zeigt nur dessen Aufrufe.',

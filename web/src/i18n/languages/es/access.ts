@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const users: SomeTexts['users'] = {
+export const users: Texts['users'] = {
   lastAdmin: 'No hay ningún otro administrador. Nombra antes a otro usuario administrador.',
   notYourself: 'no puedes eliminarte; pídeselo a otro administrador',
   lead: 'Quién puede iniciar sesión y a qué tiene acceso cada uno.',
@@ -43,7 +43,7 @@ export const users: SomeTexts['users'] = {
   count_other: '{{number}} usuarios, {{admins}} con permisos de administrador',
 };
 
-export const keys: SomeTexts['keys'] = {
+export const keys: Texts['keys'] = {
   expires: 'Caducidad',
   expiresHint: 'A partir de entonces se rechaza la clave. Vacío: nunca.',
   expired: 'caducada',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const account: SomeTexts['account'] = {
+export const account: Texts['account'] = {
   title: 'Cuenta',
   you: 'Tu perfil',
   role: 'Rol',
@@ -23,7 +23,7 @@ export const account: SomeTexts['account'] = {
   later: 'Más tarde',
 };
 
-export const factor: SomeTexts['factor'] = {
+export const factor: Texts['factor'] = {
   title: 'Segundo factor',
   none: 'Después de la contraseña se pide un código de una aplicación de tu teléfono. Así, una contraseña robada no basta para entrar.',
   setUp: 'Configurar una aplicación de autenticación',
@@ -80,7 +80,7 @@ export const factor: SomeTexts['factor'] = {
   wasReset: 'Se ha restablecido el segundo factor de «{{name}}».',
 };
 
-export const sessions: SomeTexts['sessions'] = {
+export const sessions: Texts['sessions'] = {
   title: 'Tus sesiones',
   current: 'Este navegador',
   unknown: 'Un programa',
@@ -90,7 +90,7 @@ export const sessions: SomeTexts['sessions'] = {
   othersEnded: 'Se han cerrado todas las demás sesiones.',
 };
 
-export const apps: SomeTexts['apps'] = {
+export const apps: Texts['apps'] = {
   lead: 'Clientes a los que los usuarios han dado acceso iniciando sesión, sin clave.',
   leadOwn: 'Clientes a los que has dado acceso iniciando sesión, sin clave. Tienen como mucho el mismo acceso que tú.',
   emptyTitle: 'Ninguna aplicación conectada',
@@ -107,7 +107,7 @@ export const apps: SomeTexts['apps'] = {
   ended: '«{{name}}» se ha desconectado.',
 };
 
-export const credentials: SomeTexts['credentials'] = {
+export const credentials: Texts['credentials'] = {
   lead: 'Servidores que cada usuario usa con sus propias credenciales. Tus llamadas llevan las tuyas, nunca las de otros.',
   emptyTitle: 'Ningún servidor pide tus credenciales',
   emptyText: 'Aquí aparecen los servidores cuyos ajustes incluyen un credentialTemplate.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const activity: SomeTexts['activity'] = {
+export const activity: Texts['activity'] = {
   incomplete: 'Ahora mismo no se puede leer la base de datos: solo se muestra lo que este hub tiene en memoria.',
   calls: 'Llamadas',
   searches: 'Búsquedas',
@@ -123,7 +123,7 @@ export const activity: SomeTexts['activity'] = {
     'De las llamadas a partir de ahora, sin secretos, para los administradores y quienes las hicieron. Termina por sí solo y consta en el log.',
 };
 
-export const logs: SomeTexts['logs'] = {
+export const logs: Texts['logs'] = {
   incomplete: 'Ahora mismo no se puede leer la base de datos: solo se muestra lo que este hub tiene en memoria.',
   lead: 'Lo que escriben el hub y sus servidores, en directo.',
   search: 'Buscar en los mensajes',

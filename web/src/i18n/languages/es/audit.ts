@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const audit: SomeTexts['audit'] = {
+export const audit: Texts['audit'] = {
   lead: 'Quién hizo qué, desde dónde, y cómo era antes. Nadie puede borrarlo; las entradas se conservan 400 días.',
   list: 'Entradas',
   actor: 'Quién',

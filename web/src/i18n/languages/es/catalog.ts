@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const catalog: SomeTexts['catalog'] = {
+export const catalog: Texts['catalog'] = {
   lead: 'Servidores para añadir: una lista incluida con el hub, el registro MCP, y lo que pegues o arrastres a esta página.',
   box: 'Buscar, o pegar una URL, una línea de comandos o una configuración',
   byHand: 'A mano',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const connect: SomeTexts['connect'] = {
+export const connect: Texts['connect'] = {
   title: 'Conectar un cliente',
   lead: 'Cuatro pasos, hasta que el hub vea tu cliente.',
   endpoint: 'Endpoint',

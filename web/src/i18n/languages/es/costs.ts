@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const costs: SomeTexts['costs'] = {
+export const costs: Texts['costs'] = {
   lead: 'Los tokens que ocupan las definiciones de las herramientas en el contexto de cada cliente que las lista, antes incluso de la primera pregunta. Estimaciones.',
   leadOwn:
     'Los tokens que ocupan las definiciones de tus herramientas en el contexto de tus clientes, antes incluso de la primera pregunta. Estimaciones.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const groups: SomeTexts['groups'] = {
+export const groups: Texts['groups'] = {
   lead: 'Lo que ofrece un endpoint: algunos servidores y, de cada uno, todas las herramientas o solo algunas.',
   create: 'Crear un grupo',
   edit: 'Editar el grupo',

@@ -1,6 +1,6 @@
-import type { SomeHubTexts } from '../../hub-texts.ts';
+import type { HubTexts } from '../../hub-texts.ts';
 
-export const reasons: SomeHubTexts['reasons'] = {
+export const reasons: HubTexts['reasons'] = {
   command_not_found: {
     text: 'No se ha encontrado el comando «{{command}}» en el PATH.',
     advice: 'Instálalo en la máquina del hub, o indica una ruta absoluta.',
@@ -221,7 +221,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
 };
 
-export const sentences: SomeHubTexts['sentences'] = {
+export const sentences: HubTexts['sentences'] = {
   wrong_login: 'Nombre de usuario o contraseña incorrectos.',
   wrong_password: 'La contraseña es incorrecta.',
   wrong_current_password: 'La contraseña actual es incorrecta.',
@@ -246,7 +246,7 @@ export const sentences: SomeHubTexts['sentences'] = {
   server_late: 'El servidor «{{server}}» no ha respondido en {{seconds}} s.',
 };
 
-export const problems: SomeHubTexts['problems'] = {
+export const problems: HubTexts['problems'] = {
   required: 'Campo obligatorio.',
   empty: 'No puede estar vacío.',
   no_text: 'No puede estar vacío.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const login: SomeTexts['login'] = {
+export const login: Texts['login'] = {
   title: 'Iniciar sesión',
   username: 'Nombre de usuario',
   password: 'Contraseña',
@@ -15,13 +15,13 @@ export const login: SomeTexts['login'] = {
   withPassword: 'Iniciar sesión con contraseña',
 };
 
-export const fresh: SomeTexts['fresh'] = {
+export const fresh: Texts['fresh'] = {
   title: 'Confirma tu contraseña',
   text: 'Iniciaste sesión hace más de 10 minutos. Esta acción requiere un inicio de sesión reciente.',
   go: 'Continuar',
 };
 
-export const strength: SomeTexts['strength'] = {
+export const strength: Texts['strength'] = {
   weak: 'Débil.',
   fair: 'Aceptable: mejor si es más larga.',
   good: 'Buena.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const overview: SomeTexts['overview'] = {
+export const overview: Texts['overview'] = {
   lead: 'Qué hace el hub ahora y qué requiere tu atención.',
   servers: 'Servidores',
   tools: 'Herramientas',
@@ -57,7 +57,7 @@ export const overview: SomeTexts['overview'] = {
   chooseHint: 'Haz clic o arrastra para ver las llamadas de un periodo',
 };
 
-export const first: SomeTexts['first'] = {
+export const first: Texts['first'] = {
   title: 'Primeros pasos',
   allDone: 'Has completado los primeros pasos',
   lead: '{{done}} de {{all}}. Cada paso se marca automáticamente.',

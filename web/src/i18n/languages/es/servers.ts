@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const servers: SomeTexts['servers'] = {
+export const servers: Texts['servers'] = {
   lead: 'Los servidores MCP que hay detrás de este hub y qué hacen ahora.',
   add: 'Añadir un servidor',
   search: 'Buscar servidores y herramientas',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const settings: SomeTexts['settings'] = {
+export const settings: Texts['settings'] = {
   withSecretsText:
     'Tal cual, para una copia de seguridad. Aun así, las claves de acceso son solo hashes. Guárdalo como una contraseña.',
   withoutSecretsText:

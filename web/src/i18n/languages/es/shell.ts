@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const app: SomeTexts['app'] = {
+export const app: Texts['app'] = {
   name: 'Tool Hub',
   skip: 'Ir al contenido',
   menu: 'Menú',
@@ -21,7 +21,7 @@ export const app: SomeTexts['app'] = {
   notifications: 'Notificaciones',
 };
 
-export const nav: SomeTexts['nav'] = {
+export const nav: Texts['nav'] = {
   overview: 'Resumen',
   servers: 'Servidores',
   tools: 'Playground',
@@ -41,7 +41,7 @@ export const nav: SomeTexts['nav'] = {
   audit: 'Registro de auditoría',
 };
 
-export const common: SomeTexts['common'] = {
+export const common: Texts['common'] = {
   save: 'Guardar',
   saved: 'Guardado.',
   cancel: 'Cancelar',
@@ -85,7 +85,7 @@ export const common: SomeTexts['common'] = {
   clearFilters: 'Borrar los filtros',
 };
 
-export const failure: SomeTexts['failure'] = {
+export const failure: Texts['failure'] = {
   title: 'Algo ha fallado',
   unreachable: 'No se puede conectar con el hub. Comprueba que esté en marcha; esta página lo reintenta por sí sola.',
   notFound: 'Esta página no existe',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const play: SomeTexts['play'] = {
+export const play: Texts['play'] = {
   lead: 'Llama a cualquier herramienta como lo haría un cliente y mira qué responde.',
   server: 'Servidor',
   chooseServer: 'Elegir un servidor',
@@ -111,7 +111,7 @@ export const play: SomeTexts['play'] = {
   },
 };
 
-export const smart: SomeTexts['smart'] = {
+export const smart: Texts['smart'] = {
   overruled:
     'Se usa «{{used}}», no lo que está guardado aquí: una variable de entorno del hub tiene prioridad, o lo guardado nombra una variable sin definir.',
   describeFull: 'Sus nombres y para qué sirve cada uno',
@@ -193,7 +193,7 @@ export const smart: SomeTexts['smart'] = {
   example: 'crear una nota',
 };
 
-export const json: SomeTexts['json'] = {
+export const json: Texts['json'] = {
   as: 'Cómo se muestra {{name}}',
   tree: 'Árbol',
   table: 'Tabla',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const traffic: SomeTexts['traffic'] = {
+export const traffic: Texts['traffic'] = {
   lead: 'Qué clientes llaman a qué servidores y por qué endpoint: cuanto más ancho, más llamadas; en rojo, lo que falló.',
   leadOwn: 'Tus llamadas, de tus clientes a los servidores: cuanto más ancho, más llamadas; en rojo, lo que falló.',
   hint: 'Haz clic en un nombre para ver solo sus llamadas.',

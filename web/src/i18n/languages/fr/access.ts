@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const users: SomeTexts['users'] = {
+export const users: Texts['users'] = {
   lastAdmin: 'Il n’y a pas d’autre administrateur. Donnez d’abord ce rôle à quelqu’un d’autre.',
   notYourself: 'vous ne pouvez pas vous supprimer ; demandez à un autre administrateur',
   lead: 'Qui peut se connecter, et à quoi chacun a accès.',
@@ -44,7 +44,7 @@ export const users: SomeTexts['users'] = {
   count_other: '{{number}} utilisateurs, dont {{admins}} avec droits d’administration',
 };
 
-export const keys: SomeTexts['keys'] = {
+export const keys: Texts['keys'] = {
   expires: 'Expiration',
   expiresHint: 'À partir de cette date, la clé est refusée. Vide : jamais.',
   expired: 'expirée',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const account: SomeTexts['account'] = {
+export const account: Texts['account'] = {
   title: 'Compte',
   you: 'Votre profil',
   role: 'Rôle',
@@ -23,7 +23,7 @@ export const account: SomeTexts['account'] = {
   later: 'Plus tard',
 };
 
-export const factor: SomeTexts['factor'] = {
+export const factor: Texts['factor'] = {
   title: 'Second facteur',
   none: 'Après le mot de passe, un code affiché par une application sur votre téléphone est demandé. Un mot de passe volé ne sert alors plus à rien.',
   setUp: 'Configurer une application d’authentification',
@@ -80,7 +80,7 @@ export const factor: SomeTexts['factor'] = {
   wasReset: 'Le second facteur de « {{name}} » a été réinitialisé.',
 };
 
-export const sessions: SomeTexts['sessions'] = {
+export const sessions: Texts['sessions'] = {
   title: 'Vos sessions',
   current: 'Ce navigateur',
   unknown: 'Un programme',
@@ -90,7 +90,7 @@ export const sessions: SomeTexts['sessions'] = {
   othersEnded: 'Toutes les autres sessions ont pris fin.',
 };
 
-export const apps: SomeTexts['apps'] = {
+export const apps: Texts['apps'] = {
   lead: 'Les clients que des utilisateurs ont autorisés en se connectant, sans clé.',
   leadOwn:
     'Les clients que vous avez autorisés en vous connectant, sans clé. Ils ont au plus les mêmes accès que vous.',
@@ -108,7 +108,7 @@ export const apps: SomeTexts['apps'] = {
   ended: '« {{name}} » est déconnectée.',
 };
 
-export const credentials: SomeTexts['credentials'] = {
+export const credentials: Texts['credentials'] = {
   lead: 'Les serveurs que chacun utilise avec ses propres identifiants. Vos appels emploient les vôtres, jamais ceux des autres.',
   emptyTitle: 'Aucun serveur ne demande vos identifiants',
   emptyText: 'Les serveurs dont les paramètres contiennent un credentialTemplate apparaissent ici.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const activity: SomeTexts['activity'] = {
+export const activity: Texts['activity'] = {
   incomplete: 'La base de données ne peut pas être lue pour le moment : seul ce que ce hub a en mémoire est affiché.',
   calls: 'Appels',
   searches: 'Recherches',
@@ -123,7 +123,7 @@ export const activity: SomeTexts['activity'] = {
     'Pour les appels à venir, sans les secrets, pour les administrateurs et les auteurs des appels. Cela prend fin de soi-même et figure dans le journal.',
 };
 
-export const logs: SomeTexts['logs'] = {
+export const logs: Texts['logs'] = {
   incomplete: 'La base de données ne peut pas être lue pour le moment : seul ce que ce hub a en mémoire est affiché.',
   lead: 'Ce que le hub et ses serveurs écrivent, au fur et à mesure.',
   search: 'Rechercher dans les messages',

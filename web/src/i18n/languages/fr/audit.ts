@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const audit: SomeTexts['audit'] = {
+export const audit: Texts['audit'] = {
   lead: 'Qui a fait quoi, depuis où, et l’état précédent. Personne ne peut l’effacer ; les entrées sont conservées 400 jours.',
   list: 'Entrées',
   actor: 'Qui',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const catalog: SomeTexts['catalog'] = {
+export const catalog: Texts['catalog'] = {
   lead: 'Des serveurs à ajouter : une liste fournie avec le hub, le registre MCP, et ce que vous collez ou déposez sur cette page.',
   box: 'Rechercher, ou coller une URL, une ligne de commande ou une configuration',
   byHand: 'À la main',

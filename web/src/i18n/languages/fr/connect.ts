@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const connect: SomeTexts['connect'] = {
+export const connect: Texts['connect'] = {
   title: 'Connecter un client',
   lead: 'Quatre étapes, jusqu’à ce que le hub voie votre client.',
   endpoint: 'Endpoint',

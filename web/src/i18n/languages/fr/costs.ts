@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const costs: SomeTexts['costs'] = {
+export const costs: Texts['costs'] = {
   lead: 'Les tokens que les définitions des outils occupent dans le contexte de chaque client qui les liste, avant même la première question. Estimations.',
   leadOwn:
     'Les tokens que les définitions de vos outils occupent dans le contexte de vos clients, avant même la première question. Estimations.',

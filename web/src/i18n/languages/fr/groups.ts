@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const groups: SomeTexts['groups'] = {
+export const groups: Texts['groups'] = {
   lead: 'Ce que présente un endpoint : certains serveurs et, pour chacun, tous les outils ou quelques-uns.',
   create: 'Créer un groupe',
   edit: 'Modifier le groupe',

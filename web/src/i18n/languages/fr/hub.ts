@@ -1,6 +1,6 @@
-import type { SomeHubTexts } from '../../hub-texts.ts';
+import type { HubTexts } from '../../hub-texts.ts';
 
-export const reasons: SomeHubTexts['reasons'] = {
+export const reasons: HubTexts['reasons'] = {
   command_not_found: {
     text: 'La commande « {{command}} » est introuvable dans le PATH.',
     advice: 'Installez-la sur la machine du hub, ou indiquez un chemin absolu.',
@@ -219,7 +219,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
 };
 
-export const sentences: SomeHubTexts['sentences'] = {
+export const sentences: HubTexts['sentences'] = {
   wrong_login: 'Nom d’utilisateur ou mot de passe incorrect.',
   wrong_password: 'Le mot de passe est incorrect.',
   wrong_current_password: 'Le mot de passe actuel est incorrect.',
@@ -244,7 +244,7 @@ export const sentences: SomeHubTexts['sentences'] = {
   server_late: 'Le serveur « {{server}} » n’a pas répondu en {{seconds}} s.',
 };
 
-export const problems: SomeHubTexts['problems'] = {
+export const problems: HubTexts['problems'] = {
   required: 'Champ obligatoire.',
   empty: 'Ne doit pas être vide.',
   no_text: 'Ne doit pas être vide.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const login: SomeTexts['login'] = {
+export const login: Texts['login'] = {
   title: 'Se connecter',
   username: 'Nom d’utilisateur',
   password: 'Mot de passe',
@@ -15,13 +15,13 @@ export const login: SomeTexts['login'] = {
   withPassword: 'Se connecter avec un mot de passe',
 };
 
-export const fresh: SomeTexts['fresh'] = {
+export const fresh: Texts['fresh'] = {
   title: 'Confirmez votre mot de passe',
   text: 'Votre connexion date de plus de 10 minutes. Cette opération demande une connexion récente.',
   go: 'Continuer',
 };
 
-export const strength: SomeTexts['strength'] = {
+export const strength: Texts['strength'] = {
   weak: 'Faible.',
   fair: 'Moyen : plus long serait mieux.',
   good: 'Bon.',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const overview: SomeTexts['overview'] = {
+export const overview: Texts['overview'] = {
   lead: 'Ce que fait le hub, et ce qui attend une action de votre part.',
   servers: 'Serveurs',
   tools: 'Outils',
@@ -57,7 +57,7 @@ export const overview: SomeTexts['overview'] = {
   chooseHint: 'Cliquer ou faire glisser pour voir les appels d’une période',
 };
 
-export const first: SomeTexts['first'] = {
+export const first: Texts['first'] = {
   title: 'Premiers pas',
   allDone: 'Toutes les premières étapes sont terminées',
   lead: '{{done}} sur {{all}}. Chaque étape est cochée automatiquement.',

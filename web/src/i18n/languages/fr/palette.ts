@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const palette: SomeTexts['palette'] = {
+export const palette: Texts['palette'] = {
   title: 'Rechercher partout',
   open: 'Rechercher…',
   placeholder: 'Serveurs, outils, groupes, pages, actions',

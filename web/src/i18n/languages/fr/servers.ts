@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const servers: SomeTexts['servers'] = {
+export const servers: Texts['servers'] = {
   lead: 'Les serveurs MCP derrière ce hub, et leur état actuel.',
   add: 'Ajouter un serveur',
   search: 'Rechercher serveurs et outils',

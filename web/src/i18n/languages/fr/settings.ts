@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const settings: SomeTexts['settings'] = {
+export const settings: Texts['settings'] = {
   withSecretsText:
     'Tel quel, pour une sauvegarde. Même ainsi, les clés d’accès ne sont que des empreintes. À conserver comme un mot de passe.',
   withoutSecretsText:

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const app: SomeTexts['app'] = {
+export const app: Texts['app'] = {
   name: 'Tool Hub',
   skip: 'Aller au contenu',
   menu: 'Menu',
@@ -21,7 +21,7 @@ export const app: SomeTexts['app'] = {
   notifications: 'Notifications',
 };
 
-export const nav: SomeTexts['nav'] = {
+export const nav: Texts['nav'] = {
   overview: 'Vue d’ensemble',
   servers: 'Serveurs',
   tools: 'Playground',
@@ -41,7 +41,7 @@ export const nav: SomeTexts['nav'] = {
   audit: 'Journal d’audit',
 };
 
-export const common: SomeTexts['common'] = {
+export const common: Texts['common'] = {
   save: 'Enregistrer',
   saved: 'Enregistré.',
   cancel: 'Annuler',
@@ -85,7 +85,7 @@ export const common: SomeTexts['common'] = {
   clearFilters: 'Effacer les filtres',
 };
 
-export const failure: SomeTexts['failure'] = {
+export const failure: Texts['failure'] = {
   title: 'L’opération a échoué',
   unreachable: 'Le hub est injoignable. Vérifiez qu’il est en marche ; cette page réessaie d’elle-même.',
   notFound: 'Cette page n’existe pas',

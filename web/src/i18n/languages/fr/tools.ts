@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const play: SomeTexts['play'] = {
+export const play: Texts['play'] = {
   lead: 'Appelez n’importe quel outil comme le ferait un client, et voyez sa réponse.',
   server: 'Serveur',
   chooseServer: 'Choisir un serveur',
@@ -111,7 +111,7 @@ export const play: SomeTexts['play'] = {
   },
 };
 
-export const smart: SomeTexts['smart'] = {
+export const smart: Texts['smart'] = {
   overruled:
     'C’est « {{used}} » qui est utilisé, et non ce qui est enregistré ici : une variable d’environnement du hub est prioritaire, ou la valeur enregistrée nomme une variable non définie.',
   describeFull: 'Leur nom et leur utilité',
@@ -193,7 +193,7 @@ export const smart: SomeTexts['smart'] = {
   example: 'créer une note',
 };
 
-export const json: SomeTexts['json'] = {
+export const json: Texts['json'] = {
   as: 'Affichage de {{name}}',
   tree: 'Arbre',
   table: 'Tableau',

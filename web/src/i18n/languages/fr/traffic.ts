@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const traffic: SomeTexts['traffic'] = {
+export const traffic: Texts['traffic'] = {
   lead: 'Quels clients appellent quels serveurs, par quel endpoint : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
   leadOwn: 'Vos appels, de vos clients aux serveurs : plus c’est large, plus il y a d’appels ; en rouge, les échecs.',
   hint: 'Cliquez sur un nom pour ne voir que ses appels.',

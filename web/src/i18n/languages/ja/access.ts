@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const users: SomeTexts['users'] = {
+export const users: Texts['users'] = {
   lastAdmin: '他に管理者がいません。先に別のユーザーを管理者にしてください。',
   notYourself: '自分自身は削除できません。別の管理者に依頼してください',
   lead: 'ログインできるユーザーと、それぞれのアクセス範囲です。',
@@ -42,7 +42,7 @@ export const users: SomeTexts['users'] = {
   count_other: '{{number}} 人のユーザー (うち管理者 {{admins}} 人)',
 };
 
-export const keys: SomeTexts['keys'] = {
+export const keys: Texts['keys'] = {
   expires: '有効期限',
   expiresHint: '期限を過ぎたキーは拒否されます。空欄: 無期限。',
   expired: '期限切れ',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const account: SomeTexts['account'] = {
+export const account: Texts['account'] = {
   title: 'アカウント',
   you: 'プロフィール',
   role: 'ロール',
@@ -23,7 +23,7 @@ export const account: SomeTexts['account'] = {
   later: '後で',
 };
 
-export const factor: SomeTexts['factor'] = {
+export const factor: Texts['factor'] = {
   title: '2 要素認証',
   none: 'パスワードに加えて、スマートフォンのアプリに表示されるコードをログイン時に入力します。パスワードが盗まれても、それだけではログインできません。',
   setUp: '認証アプリを設定',
@@ -78,7 +78,7 @@ export const factor: SomeTexts['factor'] = {
   wasReset: '「{{name}}」の 2 要素認証をリセットしました。',
 };
 
-export const sessions: SomeTexts['sessions'] = {
+export const sessions: Texts['sessions'] = {
   title: 'ログイン中のデバイス',
   current: 'このブラウザー',
   unknown: 'プログラム',
@@ -88,7 +88,7 @@ export const sessions: SomeTexts['sessions'] = {
   othersEnded: '他のログインをすべて終了しました。',
 };
 
-export const apps: SomeTexts['apps'] = {
+export const apps: Texts['apps'] = {
   lead: 'ユーザーがログインして許可したクライアントです。キーは使いません。',
   leadOwn:
     'ログインして許可したクライアントです。キーは使いません。アクセスできるのは、自分のアクセス範囲内に限られます。',
@@ -105,7 +105,7 @@ export const apps: SomeTexts['apps'] = {
   ended: '「{{name}}」の接続を解除しました。',
 };
 
-export const credentials: SomeTexts['credentials'] = {
+export const credentials: Texts['credentials'] = {
   lead: '各ユーザーが自分の認証情報で使用するサーバーです。呼び出しには自分の認証情報だけが使われ、他のユーザーのものは使われません。',
   emptyTitle: '認証情報が必要なサーバーはありません',
   emptyText: '設定に credentialTemplate があるサーバーがここに表示されます。',

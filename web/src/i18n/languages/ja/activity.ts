@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const activity: SomeTexts['activity'] = {
+export const activity: Texts['activity'] = {
   incomplete: '現在データベースを読み取れません。このハブのメモリにある内容だけを表示しています。',
   calls: '呼び出し',
   searches: '検索',
@@ -115,7 +115,7 @@ export const activity: SomeTexts['activity'] = {
     '今後の呼び出しが対象です。シークレットは除かれ、管理者と呼び出した本人だけが見られます。自動的に終了し、ログに記録されます。',
 };
 
-export const logs: SomeTexts['logs'] = {
+export const logs: Texts['logs'] = {
   incomplete: '現在データベースを読み取れません。このハブのメモリにある内容だけを表示しています。',
   lead: 'ハブとサーバーの出力をリアルタイムで表示します。',
   search: 'メッセージを検索',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const audit: SomeTexts['audit'] = {
+export const audit: Texts['audit'] = {
   lead: '誰が、どこから、何を行い、以前はどうだったかの記録です。誰も消去できず、400 日間保存されます。',
   list: '記録',
   actor: '実行者',

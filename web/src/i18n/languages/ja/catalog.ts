@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const catalog: SomeTexts['catalog'] = {
+export const catalog: Texts['catalog'] = {
   lead: '追加できるサーバーです。ハブに付属のリスト、MCP レジストリ、このページへの貼り付けやドロップから追加できます。',
   box: '検索、または URL、コマンドライン、設定を貼り付け',
   byHand: '手動',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const connect: SomeTexts['connect'] = {
+export const connect: Texts['connect'] = {
   title: 'クライアントを接続',
   lead: '4 つの手順で、クライアントの接続を確認できます。',
   endpoint: 'エンドポイント',

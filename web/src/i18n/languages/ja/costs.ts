@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const costs: SomeTexts['costs'] = {
+export const costs: Texts['costs'] = {
   lead: '一覧を取得する各クライアントのコンテキストで、最初の質問の前にツールの定義が消費するトークン数です (推定値)。',
   leadOwn: '自分のクライアントのコンテキストで、最初の質問の前にツールの定義が消費するトークン数です (推定値)。',
   endpoint: 'エンドポイント',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const groups: SomeTexts['groups'] = {
+export const groups: Texts['groups'] = {
   lead: '1 つのエンドポイントで公開する、サーバーとそのツール (すべて、または一部) の組み合わせです。',
   create: 'グループを作成',
   edit: 'グループを編集',

@@ -1,6 +1,6 @@
-import type { SomeHubTexts } from '../../hub-texts.ts';
+import type { HubTexts } from '../../hub-texts.ts';
 
-export const reasons: SomeHubTexts['reasons'] = {
+export const reasons: HubTexts['reasons'] = {
   command_not_found: {
     text: 'コマンド「{{command}}」が PATH に見つかりません。',
     advice: 'ハブのマシンにインストールするか、絶対パスを指定してください。',
@@ -227,7 +227,7 @@ export const reasons: SomeHubTexts['reasons'] = {
   },
 };
 
-export const sentences: SomeHubTexts['sentences'] = {
+export const sentences: HubTexts['sentences'] = {
   wrong_login: 'ユーザー名またはパスワードが正しくありません。',
   wrong_password: 'パスワードが正しくありません。',
   wrong_current_password: '現在のパスワードが正しくありません。',
@@ -250,7 +250,7 @@ export const sentences: SomeHubTexts['sentences'] = {
   server_late: 'サーバー「{{server}}」が {{seconds}} 秒以内に応答しませんでした。',
 };
 
-export const problems: SomeHubTexts['problems'] = {
+export const problems: HubTexts['problems'] = {
   required: '必須項目です。',
   empty: '空にできません。',
   no_text: '空にできません。',

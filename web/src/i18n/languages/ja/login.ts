@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const login: SomeTexts['login'] = {
+export const login: Texts['login'] = {
   title: 'ログイン',
   username: 'ユーザー名',
   password: 'パスワード',
@@ -15,13 +15,13 @@ export const login: SomeTexts['login'] = {
   withPassword: 'パスワードでログイン',
 };
 
-export const fresh: SomeTexts['fresh'] = {
+export const fresh: Texts['fresh'] = {
   title: 'パスワードの再入力',
   text: '前回のログインから 10 分以上経過しています。この操作を行うには、パスワードの再入力が必要です。',
   go: '続行',
 };
 
-export const strength: SomeTexts['strength'] = {
+export const strength: Texts['strength'] = {
   weak: '弱い。',
   fair: '普通: 長くするとより安全です。',
   good: '良好。',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const overview: SomeTexts['overview'] = {
+export const overview: Texts['overview'] = {
   lead: 'ハブの現在の状況と、対応が必要な項目です。',
   servers: 'サーバー',
   tools: 'ツール',
@@ -47,7 +47,7 @@ export const overview: SomeTexts['overview'] = {
   chooseHint: 'クリックまたはドラッグすると、その期間の呼び出しを表示します',
 };
 
-export const first: SomeTexts['first'] = {
+export const first: Texts['first'] = {
   title: 'はじめに',
   allDone: '最初の手順がすべて完了しました',
   lead: '{{all}} 件中 {{done}} 件完了。完了した手順は自動的にチェックされます。',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const palette: SomeTexts['palette'] = {
+export const palette: Texts['palette'] = {
   title: '全体を検索',
   open: '検索…',
   placeholder: 'サーバー、ツール、グループ、ページ、操作',

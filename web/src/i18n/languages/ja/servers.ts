@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const servers: SomeTexts['servers'] = {
+export const servers: Texts['servers'] = {
   lead: 'このハブに接続されている MCP サーバーと現在の状態です。',
   add: 'サーバーを追加',
   search: 'サーバーとツールを検索',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const settings: SomeTexts['settings'] = {
+export const settings: Texts['settings'] = {
   withSecretsText:
     'バックアップ用に、そのまま書き出します。アクセスキーはハッシュのままです。パスワードと同じように厳重に保管してください。',
   withoutSecretsText:

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const app: SomeTexts['app'] = {
+export const app: Texts['app'] = {
   name: 'Tool Hub',
   skip: '本文へ移動',
   menu: 'メニュー',
@@ -21,7 +21,7 @@ export const app: SomeTexts['app'] = {
   notifications: '通知',
 };
 
-export const nav: SomeTexts['nav'] = {
+export const nav: Texts['nav'] = {
   overview: '概要',
   servers: 'サーバー',
   tools: 'プレイグラウンド',
@@ -41,7 +41,7 @@ export const nav: SomeTexts['nav'] = {
   audit: '監査ログ',
 };
 
-export const common: SomeTexts['common'] = {
+export const common: Texts['common'] = {
   save: '保存',
   saved: '保存しました。',
   cancel: 'キャンセル',
@@ -85,7 +85,7 @@ export const common: SomeTexts['common'] = {
   clearFilters: 'フィルターをクリア',
 };
 
-export const failure: SomeTexts['failure'] = {
+export const failure: Texts['failure'] = {
   title: '処理に失敗しました',
   unreachable: 'ハブに接続できません。動作しているか確認してください。このページは自動的に再試行します。',
   notFound: 'ページが見つかりません',

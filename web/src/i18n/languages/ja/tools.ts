@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const play: SomeTexts['play'] = {
+export const play: Texts['play'] = {
   lead: 'クライアントと同じようにツールを呼び出し、応答を確認できます。',
   server: 'サーバー',
   chooseServer: 'サーバーを選択',
@@ -108,7 +108,7 @@ export const play: SomeTexts['play'] = {
   },
 };
 
-export const smart: SomeTexts['smart'] = {
+export const smart: Texts['smart'] = {
   overruled:
     '現在使用されているのは、ここに保存された設定ではなく「{{used}}」です。ハブの環境変数が優先されているか、保存された設定が未設定の変数を参照しています。',
   describeFull: '名前と用途',
@@ -190,7 +190,7 @@ export const smart: SomeTexts['smart'] = {
   example: 'メモを作成する',
 };
 
-export const json: SomeTexts['json'] = {
+export const json: Texts['json'] = {
   as: '{{name}} の表示形式',
   tree: 'ツリー',
   table: '表',

@@ -1,6 +1,6 @@
-import type { SomeTexts } from '../../texts.ts';
+import type { Texts } from '../../texts.ts';
 
-export const traffic: SomeTexts['traffic'] = {
+export const traffic: Texts['traffic'] = {
   lead: 'どのクライアントが、どのエンドポイントを通じて、どのサーバーを呼び出しているかを示します。太いほど呼び出しが多く、赤は失敗です。',
   leadOwn: '自分のクライアントからサーバーへの呼び出しです。太いほど呼び出しが多く、赤は失敗です。',
   hint: '名前をクリックすると、その呼び出しだけを表示します。',
