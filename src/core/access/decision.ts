@@ -58,20 +58,22 @@ export interface Counted {
   readonly caller: string | undefined;
 }
 
-/** Whether anything but access decides about calls; where nothing does, a call need not be asked about. */
-export function isGoverned(settings: Settings): boolean {
-  return settings.system.policies !== undefined || hasLimits(settings);
+/** Whether anything but access may decide about a call; where nothing does, no question is made. */
+export function isGoverned(settings: Settings, action: PolicyAction, target: Target): boolean {
+  return (action === 'call' && hasLimits(settings)) || isConcerned(settings, action, target);
+}
+
+function isConcerned({ system }: Settings, action: PolicyAction, { server, key }: Target): boolean {
+  return policySetOf(system.policies)?.concerns(action, typeOf[action], server, key) === true;
 }
 
 /** Undefined where nothing but access decides, as for nearly all calls: nothing is made for them. */
 export function judge(question: CallQuestion): CallVerdict | undefined {
   const { settings, action, target } = question;
-  const policies = policySetOf(settings.system.policies);
-  const type = typeOf[action];
-  const isConcerned = policies?.concerns(action, { type, server: target.server, key: target.key }) === true;
+  const policies = isConcerned(settings, action, target) ? policySetOf(settings.system.policies) : undefined;
   const counted = action === 'call' && hasLimits(settings) ? countsOf(question) : none;
-  if (!isConcerned && counted.length === 0) return undefined;
-  return { policy: isConcerned ? judgedBy(policies, question) : noPolicy, counted };
+  if (!policies && counted.length === 0) return undefined;
+  return { policy: policies ? judgedBy(policies, question) : noPolicy, counted };
 }
 
 const none: readonly Counted[] = [];

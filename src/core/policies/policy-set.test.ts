@@ -7,6 +7,8 @@ import {
   type PolicyResource,
   policySet,
 } from './policy-set.ts';
+import fc from 'fast-check';
+import { cannotFit } from './cannot-fit.ts';
 import { readPolicy } from './read-policy.ts';
 
 const ann: PolicyPrincipal = { type: 'User', id: 'ann', groups: ['dev'], role: 'user', name: 'ann' };
@@ -109,14 +111,15 @@ describe('a policy', () => {
     const set = policySet([
       { id: 'a', text: 'forbid(principal, action, resource == Tool::"db/query");', enabled: true },
     ]);
-    expect(set?.concerns('call', query)).toBe(true);
-    expect(set?.concerns('call', { ...query, key: 'other' })).toBe(false);
-    expect(set?.concerns('readResource', { ...query, type: 'Resource' })).toBe(false);
+    expect(set?.concerns('call', 'Tool', 'db', 'query')).toBe(true);
+    expect(set?.concerns('call', 'Tool', 'db', 'other')).toBe(false);
+    expect(set?.concerns('readResource', 'Resource', 'db', 'query')).toBe(false);
   });
 });
 
 describe('a call that no policy can judge is refused', () => {
-  const reads = when('context.arguments.x == "1"');
+  // Written so that only Cedar can answer.
+  const reads = when('if true then context.arguments.x == "1" else false');
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
   test.each([
     ['a value of another type', when('context.arguments.n > 3'), { n: 'text' }],
@@ -151,6 +154,39 @@ test('the same question is asked once, another one again', () => {
   const first = ask({ sql: 'DROP', other: 1 });
   expect(ask({ sql: 'DROP', other: 2 })).toBe(first);
   expect(ask({ sql: 'SELECT' })).toEqual(passes);
+});
+
+test('what JavaScript takes for not fitting does not fit for Cedar', () => {
+  const words = ['', 'a', 'b', 'ab', 'aab', 'ba', 'é😀', 'DROP TABLE', '*', 'a*b'];
+  const pattern = fc
+    .array(fc.constantFrom('*', 'a', 'b', 'é', '😀', '\\*'), { maxLength: 5 })
+    .map((parts) => parts.join(''));
+  const condition = fc.oneof(
+    fc.constantFrom('context.arguments has x', 'context.arguments has y'),
+    pattern.map((text) => `context.arguments.x like "${text}"`),
+    fc.constantFrom(...words).map((text) => `context.arguments.x == "${text}"`),
+    fc.constantFrom('context.client == "agent"', '!(context.arguments has y)', 'context.arguments.x == 1'),
+  );
+  const value = fc.oneof(
+    fc.constantFrom(...words),
+    fc.string({ unit: fc.constantFrom('a', 'b', '*', 'é', '😀') }),
+    fc.constantFrom(1, null, true),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(condition, { minLength: 1, maxLength: 4 }),
+      fc.record({ x: value, y: value }, { requiredKeys: [] }),
+      (parts, args) => {
+        const text = `forbid(principal, action, resource) when { ${parts.join(' && ')} };`;
+        const [statement] = readPolicy(text).statements;
+        if (!statement || !cannotFit(statement.json)(args)) return;
+        // Written so that only Cedar can answer.
+        const asked = `forbid(principal, action, resource) when { if true then ${parts.join(' && ')} else false };`;
+        expect(judge(asked, { args }), `${text} ${JSON.stringify(args)}`).toEqual(passes);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
 
 describe('reading', () => {

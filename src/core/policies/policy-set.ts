@@ -7,6 +7,7 @@ import type {
 import { coreLimits } from '../limits.ts';
 import type { PolicySettings } from '../settings/types.ts';
 import { cedarValue, NotJudgeable } from './cedar-value.ts';
+import { cannotFit } from './cannot-fit.ts';
 import { withCedar } from './cedar.ts';
 import { readPolicy, type Statement } from './read-policy.ts';
 
@@ -67,12 +68,14 @@ export type PolicyVerdict =
 /** The policies of one snapshot of the settings. */
 export interface PolicySet {
   /** False where no policy can concern this, for any caller and any arguments: most calls are done here. */
-  concerns(action: PolicyAction, resource: Pick<PolicyResource, 'type' | 'server' | 'key'>): boolean;
+  concerns(action: PolicyAction, type: PolicyResource['type'], server: string, key: string): boolean;
   /** A refusal wins over a question; of several the first in the settings. Never throws. */
   judge(question: PolicyQuestion): PolicyVerdict;
 }
 
 interface Rule extends Statement {
+  /** True where the arguments alone show that it does not fit. */
+  readonly cannotFit: (args: Readonly<Record<string, unknown>>) => boolean;
   /** Of the settings: what callers are told. */
   readonly policy: string;
   readonly place: number;
@@ -91,38 +94,100 @@ export function policySetOf(policies: readonly PolicySettings[] | undefined): Po
 export function policySet(policies: readonly Pick<PolicySettings, 'id' | 'text' | 'enabled'>[]): PolicySet | undefined {
   const rules: Rule[] = policies
     .filter(({ enabled }) => enabled)
-    .flatMap(({ id, text }) => readPolicy(text).statements.map((statement) => ({ ...statement, policy: id, place: 0 })))
+    .flatMap(({ id, text }) =>
+      readPolicy(text).statements.map((statement) => ({
+        ...statement,
+        policy: id,
+        place: 0,
+        cannotFit: cannotFit(statement.json),
+      })),
+    )
     .map((rule, place) => ({ ...rule, place }));
   if (rules.length === 0) return undefined;
   const about = sliced(rules);
-  const verdicts = new Map<string, PolicyVerdict>();
   return {
-    concerns: (action, resource) => about(action, resource).length > 0,
+    concerns: (action, type, server, key) => about(action, type, server, key).rules.length > 0,
     judge(question) {
       const { principal, action, resource } = question;
-      const fitting = about(action, resource).filter(({ json }) => isAboutPrincipal(json.principal, principal));
-      if (fitting.length === 0) return nothing;
-      return judged(fitting, question, verdicts);
+      const slice = about(action, resource.type, resource.server, resource.key);
+      const part = slice.isForAll ? slice : partFor(slice, principal);
+      return part.rules.length === 0 ? nothing : judged(part, question);
     },
   };
 }
 
 const nothing: PolicyVerdict = { kind: 'none', ignored: [] };
 
+/** Rules that are asked together, and what is known of them. */
+interface Slice {
+  readonly rules: readonly Rule[];
+  /** Every caller is asked about all of them. */
+  readonly isForAll: boolean;
+  /** What they read of the context. */
+  readonly members: ReadonlySet<string>;
+  readonly args: readonly string[] | 'all';
+  /** By principal and annotations, then by what was read. */
+  readonly verdicts: Map<string, Map<string, PolicyVerdict>>;
+  /** The slices of principals that not all of its rules are about. */
+  readonly parts: Map<string, Slice>;
+}
+
+function sliceOf(rules: readonly Rule[]): Slice {
+  const isWhole = rules.some(({ reads }) => reads.args === 'all');
+  return {
+    rules,
+    isForAll: rules.every(({ json }) => json.principal.op === 'All'),
+    members: new Set(rules.flatMap(({ reads }) => [...reads.members])),
+    args: isWhole ? 'all' : [...new Set(rules.flatMap(({ reads }) => (reads.args === 'all' ? [] : [...reads.args])))],
+    verdicts: new Map(),
+    parts: new Map(),
+  };
+}
+
 /** The rules that concern an action at a resource, found once for each. */
 function sliced(rules: readonly Rule[]) {
-  const slices = new Map<string, readonly Rule[]>();
-  return (action: PolicyAction, { type, server, key }: Pick<PolicyResource, 'type' | 'server' | 'key'>) => {
-    const name = `${action}\n${type}\n${server}\n${key}`;
-    let slice = slices.get(name);
+  const slices = new Map<string, Map<string, Slice>>();
+  let kept = 0;
+  return (action: PolicyAction, type: PolicyResource['type'], server: string, key: string): Slice => {
+    // By server, then by name: V8 hashes a text that was joined for each call.
+    const ofServer = slices.get(server) ?? new Map<string, Slice>();
+    const name = action === 'call' ? key : `${action}\n${key}`;
+    let slice = ofServer.get(name);
     if (!slice) {
       const itself = { type, id: `${server}/${key}` };
-      slice = rules.filter(({ json }) => isAboutAction(json, action) && isAboutResource(json.resource, itself, server));
-      if (slices.size >= coreLimits.policySlices) slices.clear();
-      slices.set(name, slice);
+      slice = sliceOf(
+        rules.filter(({ json }) => isAboutAction(json, action) && isAboutResource(json.resource, itself, server)),
+      );
+      if (kept >= coreLimits.policySlices) slices.clear();
+      kept = kept >= coreLimits.policySlices ? 1 : kept + 1;
+      slices.set(server, (slices.get(server) ?? new Map<string, Slice>()).set(name, slice));
     }
     return slice;
   };
+}
+
+/** The rules of a slice that are about a principal. */
+function partFor(slice: Slice, principal: PolicyPrincipal): Slice {
+  const id = textOf(principal);
+  let part = slice.parts.get(id);
+  if (!part) {
+    part = sliceOf(slice.rules.filter(({ json }) => isAboutPrincipal(json.principal, principal)));
+    if (slice.parts.size >= coreLimits.policySlices) slice.parts.clear();
+    slice.parts.set(id, part);
+  }
+  return part;
+}
+
+const texts = new WeakMap<PolicyPrincipal, string>();
+
+/** One text per principal, made once. */
+function textOf(principal: PolicyPrincipal): string {
+  let text = texts.get(principal);
+  if (text === undefined) {
+    text = JSON.stringify(principal);
+    texts.set(principal, text);
+  }
+  return text;
 }
 
 function isAboutAction({ action }: PolicyJson, name: PolicyAction): boolean {
@@ -167,59 +232,71 @@ function isSame(uid: EntityUidJson, { type, id }: EntityName): boolean {
 }
 
 /**
- * Asks Cedar. The same question is asked once: of a call the verdict depends on nothing but who makes it, the
- * annotations of what is called, and what the rules read of the context.
+ * Asks Cedar, unless plain JavaScript finds that no rule can fit (`cannot-fit.ts`). The same question is asked once: the
+ * verdict depends on nothing but who makes a call, the annotations of what is called, and what the rules read of the
+ * context.
  */
-function judged(rules: readonly Rule[], question: PolicyQuestion, verdicts: Map<string, PolicyVerdict>): PolicyVerdict {
-  const { principal, resource } = question;
-  const members = new Set(rules.flatMap(({ reads }) => [...reads.members]));
+function judged(slice: Slice, question: PolicyQuestion): PolicyVerdict {
+  const { rules, members } = slice;
+  const { principal, resource, context: given } = question;
+  const why = members.has('arguments') ? question.unclear?.() : undefined;
+  if (why !== undefined) return unjudgeable(readerOf(rules), why);
+  const left = rules.filter((rule) => !rule.cannotFit(given.arguments));
+  if (left.length === 0) return nothing;
   let context: Record<string, unknown>;
   try {
-    context = contextOf(question, rules, members);
+    context = contextOf(slice, given);
   } catch (error) {
     if (!(error instanceof NotJudgeable)) throw error;
-    return unjudgeable(rules.find(({ reads }) => reads.members.has('arguments')) ?? rules[0], error.message);
+    return unjudgeable(readerOf(rules), error.message);
   }
-  const places = rules.map(({ place }) => place).join();
-  const key = JSON.stringify([principal, resource, question.action, places, context]);
-  const isKeepable = !members.has('time') && key.length <= coreLimits.policyQuestionChars;
-  const found = isKeepable ? verdicts.get(key) : undefined;
+  if (members.has('time')) return ask(rules, question, context);
+  const asked = JSON.stringify(context);
+  const verdicts = verdictsOf(slice, principal, resource);
+  const found = verdicts.get(asked);
   if (found) return found;
   const verdict = ask(rules, question, context);
-  if (isKeepable) {
-    if (verdicts.size >= coreLimits.policyVerdicts) verdicts.clear();
-    verdicts.set(key, verdict);
-  }
+  if (asked.length > coreLimits.policyQuestionChars) return verdict;
+  if (verdicts.size >= coreLimits.policyVerdicts) verdicts.clear();
+  verdicts.set(asked, verdict);
   return verdict;
+}
+
+function readerOf(rules: readonly Rule[]): Rule | undefined {
+  return rules.find(({ reads }) => reads.members.has('arguments')) ?? rules[0];
+}
+
+function verdictsOf(
+  { verdicts }: Slice,
+  principal: PolicyPrincipal,
+  { readOnly, destructive, openWorld }: PolicyResource,
+): Map<string, PolicyVerdict> {
+  const id = `${readOnly ? 'r' : ''}${destructive ? 'd' : ''}${openWorld ? 'o' : ''}${textOf(principal)}`;
+  const found = verdicts.get(id) ?? new Map<string, PolicyVerdict>();
+  if (!verdicts.has(id) && verdicts.size >= coreLimits.policySlices) verdicts.clear();
+  verdicts.set(id, found);
+  return found;
 }
 
 /** What the rules read of the context, in Cedar's JSON. Throws `NotJudgeable`. */
 function contextOf(
-  { context, unclear }: PolicyQuestion,
-  rules: readonly Rule[],
-  members: ReadonlySet<string>,
+  slice: Slice,
+  { arguments: args, scope, client, address, time }: PolicyContext,
 ): Record<string, unknown> {
-  const { scope, client, address, time } = context;
-  return {
-    ...(members.has('arguments') && { arguments: argumentsOf(context.arguments, unclear, rules) }),
-    ...(members.has('scope') && { scope }),
-    ...(members.has('client') && client !== undefined && { client }),
-    ...(members.has('address') && address !== undefined && { address: { __extn: { fn: 'ip', arg: address } } }),
-    ...(members.has('time') && { time: { __extn: { fn: 'datetime', arg: new Date(time).toISOString() } } }),
-  };
+  const { members } = slice;
+  const context: Record<string, unknown> = {};
+  if (members.has('arguments')) context['arguments'] = argumentsOf(args, slice.args);
+  if (members.has('scope')) context['scope'] = scope;
+  if (members.has('client') && client !== undefined) context['client'] = client;
+  if (members.has('address') && address !== undefined) context['address'] = { __extn: { fn: 'ip', arg: address } };
+  if (members.has('time')) context['time'] = { __extn: { fn: 'datetime', arg: new Date(time).toISOString() } };
+  return context;
 }
 
-function argumentsOf(
-  given: Readonly<Record<string, unknown>>,
-  unclear: PolicyQuestion['unclear'],
-  rules: readonly Rule[],
-): unknown {
-  const why = unclear?.();
-  if (why !== undefined) throw new NotJudgeable(why);
-  if (rules.some(({ reads }) => reads.args === 'all')) return cedarValue(given);
-  const names = new Set(rules.flatMap(({ reads }) => (reads.args === 'all' ? [] : [...reads.args])));
+function argumentsOf(given: Readonly<Record<string, unknown>>, names: Slice['args']): unknown {
+  if (names === 'all') return cedarValue(given);
   return cedarValue(
-    Object.fromEntries([...names].flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []))),
+    Object.fromEntries(names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []))),
   );
 }
 

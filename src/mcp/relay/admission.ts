@@ -42,7 +42,7 @@ export function admit(request: ClientRequest, target: Target, governance: Govern
   const action = actions.get(request.method);
   if (action === undefined) return undefined;
   const settings = governance.settings();
-  if (!isGoverned(settings)) return undefined;
+  if (!isGoverned(settings, action, target)) return undefined;
   const asked = questionOf(request, target, action, { settings, catalogue: governance.catalogue() });
   const verdict = judge(asked);
   if (!verdict) return undefined;
@@ -69,12 +69,14 @@ function questionOf(
   request: ClientRequest,
   target: Target,
   action: PolicyAction,
-  now: Pick<CallQuestion, 'settings' | 'catalogue'>,
+  { settings, catalogue }: Pick<CallQuestion, 'settings' | 'catalogue'>,
 ): CallQuestion {
   const { principal, scope, address, message, params = '{}' } = request;
   const given = isObject(message.params) ? message.params['arguments'] : undefined;
+  // Written out: an object that is spread and then added to takes several microseconds.
   return {
-    ...now,
+    settings,
+    catalogue,
     principal,
     scope,
     action,
