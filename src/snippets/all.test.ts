@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import { allSnippets } from './all.ts';
+import { allSnippets, withCommand } from './all.ts';
 import { clientName, endpointUrl, shellWord, type Snippet } from './snippet.ts';
 
 const mcpUrl = 'http://127.0.0.1:3000/mcp';
@@ -157,6 +157,17 @@ describe('names', () => {
       }),
     );
   });
+});
+
+test('the command line of a client with a file names the hub and the endpoint, each one word', () => {
+  const [first] = allSnippets({ name: 'toolhub', url: mcpUrl });
+  if (first === undefined) throw new Error('There is no client.');
+  const at = { hub: 'http://127.0.0.1:3000/hub', path: ['$smart', "it's; rm -rf ~"] };
+  const { command = '' } = withCommand(first, at);
+  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+  const words = ['--url', at.hub, '--group', "$smart/it's; rm -rf ~", '--write'];
+  expect(printed.split('\0').slice(0, -1)).toEqual(['toolhub', 'connect', 'claude-code', ...words]);
+  expect(withCommand({ ...first, client: 'claude-ai' }, at)).not.toHaveProperty('command');
 });
 
 describe('install links', () => {

@@ -22,6 +22,8 @@ export interface Snippet {
   readonly text: string;
   /** A link that makes the client add the endpoint by itself. */
   readonly installUrl?: string;
+  /** A command line that does it, where the client keeps a file. */
+  readonly command?: string;
 }
 
 /**

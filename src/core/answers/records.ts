@@ -199,7 +199,10 @@ export type ActivityChoices = Shape<typeof activityChoices>;
 
 const snippet = object(
   { client: text, title: text, where: text, language: oneOf(['shell', 'json', 'toml', 'text']), text },
-  { installUrl: text },
+  {
+    installUrl: text,
+    command: saying('A command line of `toolhub connect` that does it.', text),
+  },
 );
 export type Snippet = Shape<typeof snippet>;
 

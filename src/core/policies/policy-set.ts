@@ -128,7 +128,7 @@ interface Slice {
   readonly args: readonly string[] | 'all';
   /** By principal and annotations, then by what was read. */
   readonly verdicts: Map<string, Map<string, PolicyVerdict>>;
-  /** The slices of principals that not all of its rules are about. */
+  /** Some of its rules: those about a principal, and those that may fit. */
   readonly parts: Map<string, Slice>;
 }
 
@@ -168,12 +168,17 @@ function sliced(rules: readonly Rule[]) {
 
 /** The rules of a slice that are about a principal. */
 function partFor(slice: Slice, principal: PolicyPrincipal): Slice {
-  const id = textOf(principal);
-  let part = slice.parts.get(id);
+  const about = ({ json }: Rule): boolean => isAboutPrincipal(json.principal, principal);
+  return partOf(slice, textOf(principal), () => slice.rules.filter(about));
+}
+
+/** Some rules of a slice, under a name that stands for which. */
+function partOf(slice: Slice, name: string, rules: () => readonly Rule[]): Slice {
+  let part = slice.parts.get(name);
   if (!part) {
-    part = sliceOf(slice.rules.filter(({ json }) => isAboutPrincipal(json.principal, principal)));
+    part = sliceOf(rules());
     if (slice.parts.size >= coreLimits.policySlices) slice.parts.clear();
-    slice.parts.set(id, part);
+    slice.parts.set(name, part);
   }
   return part;
 }
@@ -232,17 +237,18 @@ function isSame(uid: EntityUidJson, { type, id }: EntityName): boolean {
 }
 
 /**
- * Asks Cedar, unless plain JavaScript finds that no rule can fit (`cannot-fit.ts`). The same question is asked once: the
- * verdict depends on nothing but who makes a call, the annotations of what is called, and what the rules read of the
- * context.
+ * Asks Cedar, unless plain JavaScript finds that no rule can fit (`cannot-fit.ts`). The same question is asked once:
+ * the verdict depends on nothing but who makes a call, the annotations of what is called, and what the rules read of
+ * the context.
  */
-function judged(slice: Slice, question: PolicyQuestion): PolicyVerdict {
-  const { rules, members } = slice;
+function judged(whole: Slice, question: PolicyQuestion): PolicyVerdict {
   const { principal, resource, context: given } = question;
-  const why = members.has('arguments') ? question.unclear?.() : undefined;
-  if (why !== undefined) return unjudgeable(readerOf(rules), why);
-  const left = rules.filter((rule) => !rule.cannotFit(given.arguments));
+  const why = whole.members.has('arguments') ? question.unclear?.() : undefined;
+  if (why !== undefined) return unjudgeable(readerOf(whole.rules), why);
+  const left = whole.rules.filter((rule) => !rule.cannotFit(given.arguments));
   if (left.length === 0) return nothing;
+  const slice = left.length === whole.rules.length ? whole : partOf(whole, placesOf(left), () => left);
+  const { rules, members } = slice;
   let context: Record<string, unknown>;
   try {
     context = contextOf(slice, given);
@@ -251,7 +257,7 @@ function judged(slice: Slice, question: PolicyQuestion): PolicyVerdict {
     return unjudgeable(readerOf(rules), error.message);
   }
   if (members.has('time')) return ask(rules, question, context);
-  const asked = JSON.stringify(context);
+  const asked = members.size === 0 ? '' : JSON.stringify(context);
   const verdicts = verdictsOf(slice, principal, resource);
   const found = verdicts.get(asked);
   if (found) return found;
@@ -260,6 +266,10 @@ function judged(slice: Slice, question: PolicyQuestion): PolicyVerdict {
   if (verdicts.size >= coreLimits.policyVerdicts) verdicts.clear();
   verdicts.set(asked, verdict);
   return verdict;
+}
+
+function placesOf(rules: readonly Rule[]): string {
+  return rules.map(({ place }) => place).join();
 }
 
 function readerOf(rules: readonly Rule[]): Rule | undefined {

@@ -7,7 +7,7 @@ import type { Views } from '../../core/access/view.ts';
 import type { Connect } from '../../core/answers/records.ts';
 import { parseInput } from '../../core/input.ts';
 import { tokensOf } from '../../core/tokens.ts';
-import { allSnippets } from '../../snippets/all.ts';
+import { allSnippets, withCommand } from '../../snippets/all.ts';
 import { clientName, endpointUrl } from '../../snippets/snippet.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
@@ -39,15 +39,19 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
     const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
     const name = group ?? server;
-    const url = endpointUrl(`${hubUrl(c)}/mcp`, ...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name]));
+    const path = [...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name])];
+    const url = endpointUrl(`${hubUrl(c)}/mcp`, ...path);
     const whole: Scope =
       name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
     const needsKey = keyRequired(c) || isClosed(views, caller, whole);
-    const clients = allSnippets({
+    const takesKey = withKey ?? needsKey;
+    const snippets = allSnippets({
       name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
       url,
-      token: (withKey ?? needsKey) ? 'YOUR_ACCESS_KEY' : undefined,
+      token: takesKey ? 'YOUR_ACCESS_KEY' : undefined,
     });
+    // With a key it would be another one: the command makes its own.
+    const clients = takesKey ? snippets : snippets.map((each) => withCommand(each, { hub: hubUrl(c), path }));
     const cost = (scope: Scope) => costOf(views, caller, scope);
     return ok(c, {
       url,

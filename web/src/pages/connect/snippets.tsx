@@ -46,7 +46,7 @@ export function withToken({ installUrl, ...snippet }: Snippet, token: string): S
 }
 
 export function ClientSnippet({
-  snippet: { title, where, language, text, installUrl },
+  snippet: { title, where, language, text, installUrl, command },
 }: {
   readonly snippet: Snippet;
 }) {
@@ -57,6 +57,12 @@ export function ClientSnippet({
         {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where })}
       </p>
       <Code label={t('connect.snippet', { client: title })} text={text} />
+      {command !== undefined && (
+        <div className="flex flex-col gap-1.5">
+          <p className="text-soft text-sm">{t('connect.command')}</p>
+          <Code wrap label={t('connect.commandLabel', { client: title })} text={command} />
+        </div>
+      )}
       {installUrl !== undefined && (
         <div>
           <a href={installUrl} className={buttonClass('primary')}>

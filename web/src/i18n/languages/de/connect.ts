@@ -8,6 +8,9 @@ export const connect: Texts['connect'] = {
   inTerminal: 'Im Terminal ausführen',
   install: 'Zu {{client}} hinzufügen',
   snippet: 'Text zum Einfügen in {{client}}',
+  command:
+    'Oder der Befehl erledigt es: Er zeigt die Änderung, behält eine Kopie der Datei und nimmt sie mit --remove zurück.',
+  commandLabel: 'Befehlszeile, die {{client}} verbindet',
   mode: 'Was Clients bekommen',
   all: 'Alle Tools',
   smart: 'Suche ($smart)',

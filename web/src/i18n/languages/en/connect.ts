@@ -6,6 +6,8 @@ export const connect = {
   inTerminal: 'Run it in a terminal',
   install: 'Add to {{client}}',
   snippet: 'What to paste for {{client}}',
+  command: 'Or let the command do it: it shows the change, keeps a copy of the file, and undoes it with --remove.',
+  commandLabel: 'Command line that connects {{client}}',
   mode: 'What clients get',
   all: 'All its tools',
   smart: 'Search ($smart)',

@@ -8,6 +8,8 @@ export const connect: Texts['connect'] = {
   inTerminal: 'Ejecutarlo en un terminal',
   install: 'Añadir a {{client}}',
   snippet: 'Texto para pegar en {{client}}',
+  command: 'O usar el comando: muestra el cambio, guarda una copia del archivo y lo deshace con --remove.',
+  commandLabel: 'Línea de comandos que conecta {{client}}',
   mode: 'Qué reciben los clientes',
   all: 'Todas sus herramientas',
   smart: 'Búsqueda ($smart)',

@@ -8,6 +8,9 @@ export const connect: Texts['connect'] = {
   inTerminal: 'À exécuter dans un terminal',
   install: 'Ajouter à {{client}}',
   snippet: 'Texte à coller pour {{client}}',
+  command:
+    'Ou laissez faire la commande : elle montre la modification, garde une copie du fichier et l’annule avec --remove.',
+  commandLabel: 'Ligne de commande qui connecte {{client}}',
   mode: 'Ce que les clients reçoivent',
   all: 'Tous ses outils',
   smart: 'Recherche ($smart)',

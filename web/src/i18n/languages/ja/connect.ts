@@ -8,6 +8,8 @@ export const connect: Texts['connect'] = {
   inTerminal: 'ターミナルで実行',
   install: '{{client}} に追加',
   snippet: '{{client}} に貼り付けるテキスト',
+  command: 'コマンドでも設定できます。変更内容を表示し、ファイルのコピーを残し、--remove で元に戻せます。',
+  commandLabel: '{{client}} を接続するコマンド',
   mode: 'クライアントに提供するもの',
   all: 'すべてのツール',
   smart: '検索 ($smart)',

@@ -8,6 +8,8 @@ export const connect: Texts['connect'] = {
   inTerminal: '在终端中运行',
   install: '添加到 {{client}}',
   snippet: '{{client}} 需要粘贴的内容',
+  command: '或者使用命令：它会显示更改、保留文件副本，并可用 --remove 撤销。',
+  commandLabel: '连接 {{client}} 的命令',
   mode: '客户端得到什么',
   all: '全部工具',
   smart: '搜索（$smart）',
