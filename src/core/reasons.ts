@@ -189,6 +189,40 @@ export const reasonTable = {
     advice: 'The address is reachable. Look at the log of the server, or of a proxy before it.',
   },
 
+  // What is wrong with the document of a REST API.
+  api_not_fetched: {
+    text: 'The OpenAPI document at {{where}} was answered with {{status}}.',
+    advice: 'Check its address in "openapi.url".',
+  },
+  api_credential: {
+    text: 'The OpenAPI document at {{where}} was answered with {{status}}: it is not for everybody.',
+    advice: 'Give it credentials with "openapi.specSecurity".',
+  },
+  api_unreadable: {
+    text: 'The OpenAPI document could not be read: {{why}}.',
+    advice: 'Correct it at that place, or its address in "openapi.url".',
+  },
+  api_no_document: {
+    text: 'What is at {{where}} is no OpenAPI document.',
+    advice: 'Is this the address of the documentation page and not of the document?',
+  },
+  api_swagger: {
+    text: 'The document at {{where}} is Swagger 2.0, which is not read.',
+    advice: 'Convert it to OpenAPI 3, for example with https://converter.swagger.io.',
+  },
+  api_version: {
+    text: 'The document at {{where}} does not say that it is OpenAPI 3.',
+    advice: 'Its member "openapi" must say "3.0.x" or "3.1.x".',
+  },
+  api_without_operations: {
+    text: 'The OpenAPI document has no operation that can be used: {{why}}.',
+    advice: 'Correct it, or use the document of another version of the API.',
+  },
+  api_failed: {
+    text: 'The API could not be read: {{why}}',
+    advice: 'The log has more of it. If the document is right, report this.',
+  },
+
   // Why no connection comes about. What follows the colon is told to callers too.
   port_closed: {
     text: 'Cannot reach {{where}}: connection refused.',

@@ -1,4 +1,5 @@
 import { HubError } from '../../../core/errors.ts';
+import { type Reason, reasonWords } from '../../../core/reasons.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { OpenapiConfig } from './config.ts';
@@ -89,11 +90,16 @@ async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loa
       http.send({ ...common, credentials }),
     );
     if (answer.status === 200) return parseDocument(answer.bytes.toString(), shown);
-    const advice =
-      answer.status === 401 || answer.status === 403 ? ' Give it credentials with "openapi.specSecurity".' : '';
+    const refused = answer.status === 401 || answer.status === 403;
+    const reason: Reason = {
+      code: refused ? 'api_credential' : 'api_not_fetched',
+      values: { where: shown, status: `HTTP ${answer.status}` },
+    };
+    const advice = refused ? ` ${reasonWords(reason).advice}` : '';
     throw new HubError(
       'upstream_failed',
       `Cannot fetch the OpenAPI document of server "${name}" from ${shown}: HTTP ${answer.status}.${advice}`,
+      { reason },
     );
   } finally {
     deadline.done();
@@ -114,6 +120,7 @@ function report({ byName, problems, unused }: Operations, name: string, log: Log
     throw new HubError(
       'misconfigured',
       `The OpenAPI document of server "${name}" has no operation that can be used: ${first}.`,
+      { reason: { code: 'api_without_operations', values: { why: first } } },
     );
   log.warn('parts of the OpenAPI document were left out', { count: problems.length, first });
 }

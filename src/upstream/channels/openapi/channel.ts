@@ -118,5 +118,7 @@ function asHubError(error: unknown, log: Logger): HubError {
   log.error('a bug in reading an OpenAPI document or calling its API', { error: stack });
   return new HubError('upstream_failed', 'The API could not be read; the log says more.', {
     cause: error,
+    // For those who manage the server: an error that no reader of the hub expected may quote the document.
+    reason: { code: 'api_failed', values: { why: errorText(error).split('\n', 1)[0] ?? '' } },
   });
 }

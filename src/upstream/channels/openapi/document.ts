@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, mergeTag, YAMLException } from 'js-yaml';
 
 import { HubError } from '../../../core/errors.ts';
+import { type Reason, reasonWords } from '../../../core/reasons.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 import { type Document, ownText } from './pointer.ts';
 
@@ -33,7 +34,12 @@ function parseJson(text: string): unknown {
 export function checked(value: unknown, source: string): Document {
   const version = ownText(value, 'openapi');
   if (isObject(value) && version !== undefined && /^3\.\d/.test(version)) return value;
-  throw new HubError('misconfigured', `Cannot use ${source} as an OpenAPI document: ${whyNot(value)}`);
+  const code = whyNot(value);
+  const reason: Reason = { code, values: { where: source } };
+  const { advice } = reasonWords(reason);
+  throw new HubError('misconfigured', `Cannot use ${source} as an OpenAPI document: ${words[code]} ${advice}`, {
+    reason,
+  });
 }
 
 /** Whether schemas of this document follow OpenAPI 3.0's own dialect and not JSON Schema 2020-12. */
@@ -41,12 +47,15 @@ export function isVersion30(document: Document): boolean {
   return ownText(document, 'openapi')?.startsWith('3.0') === true;
 }
 
-function whyNot(value: unknown): string {
-  if (!isObject(value))
-    return 'it is not an object. Is this the address of the documentation page and not of the document?';
-  if (Object.hasOwn(value, 'swagger'))
-    return 'it is Swagger 2.0. Convert it to OpenAPI 3, for example with https://converter.swagger.io.';
-  return 'the member "openapi" must say "3.0.x" or "3.1.x".';
+const words = {
+  api_no_document: 'it is not an object.',
+  api_swagger: 'it is Swagger 2.0.',
+  api_version: 'it does not say that it is OpenAPI 3.',
+} as const;
+
+function whyNot(value: unknown): keyof typeof words {
+  if (!isObject(value)) return 'api_no_document';
+  return Object.hasOwn(value, 'swagger') ? 'api_swagger' : 'api_version';
 }
 
 function parseYaml(text: string, source: string): unknown {
@@ -61,5 +70,6 @@ function parseYaml(text: string, source: string): unknown {
 }
 
 function unreadable(source: string, why: string, cause: unknown): HubError {
-  return new HubError('misconfigured', `Cannot read ${source} as an OpenAPI document: ${why}.`, { cause });
+  const reason: Reason = { code: 'api_unreadable', values: { why } };
+  return new HubError('misconfigured', `Cannot read ${source} as an OpenAPI document: ${why}.`, { cause, reason });
 }

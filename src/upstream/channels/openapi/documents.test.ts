@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
+import type { HubError } from '../../../core/errors.ts';
 import { documentOf, openApi, restApi } from '../../../../test/kit/openapi.ts';
 import { parseDocument } from './document.ts';
 import { baseUrl, type ServerChoice } from './servers.ts';
+
+const withParameter = (parameter: string) =>
+  `openapi: 3.0.0\nservers: [{url: http://127.0.0.1:1}]\npaths: {/a: {get: {parameters: [${parameter}]}}}`;
 
 const get = (more = {}) => ({ get: { operationId: 'one', responses: {}, ...more } });
 const minimal = (more = {}) => documentOf('http://127.0.0.1:1', { '/one': get() }, more);
@@ -10,6 +14,26 @@ const minimal = (more = {}) => documentOf('http://127.0.0.1:1', { '/one': get() 
 /** Why an API with these settings cannot be opened. */
 const refusal = async (openapi: Record<string, unknown>, options = {}) =>
   (await openApi(openapi, options).closed).message;
+
+test.each([
+  ['openapi: 3.0.0\n\tpaths: {}', 'api_unreadable', /at line 2, column 1$/],
+  ['<!doctype html><p>Swagger UI</p>', 'api_no_document', /openapi.schema/],
+  ['swagger: "2.0"', 'api_swagger', /openapi.schema/],
+  ['openapi: 4.0.0', 'api_version', /openapi.schema/],
+  [withParameter('{$ref: "#/no"}'), 'api_without_operations', /GET \/a .* could not be read: "#\/no" leads to none$/],
+  [withParameter('5'), 'api_without_operations', /it is no object$/],
+  [withParameter('{in: query}'), 'api_without_operations', /it has no "name"$/],
+  [withParameter('{name: x, in: body}'), 'api_without_operations', /"x" has no "in" of path, query, header, cookie$/],
+])('a document %j says why by name: %s', async (schema, code, value) => {
+  const error = await openApi({ schema })
+    .tools()
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown as HubError,
+    );
+  expect(error?.reason?.code).toBe(code);
+  expect(Object.values(error?.reason?.values ?? {}).join()).toMatch(value);
+});
 
 describe('a document', () => {
   test.each<[string, string | Buffer, Record<string, string>]>([
@@ -50,7 +74,7 @@ describe('a document', () => {
     ['{"openapi": "3.0.0"\n "paths": {}}', 'at line 2, column 2'],
     ['<!doctype html><p>Swagger UI</p>', 'it is not an object. Is this the address of the documentation page'],
     ['swagger: "2.0"', 'it is Swagger 2.0. Convert it to OpenAPI 3'],
-    ['openapi: 4.0.0', 'the member "openapi" must say "3.0.x" or "3.1.x"'],
+    ['openapi: 4.0.0', 'Its member "openapi" must say "3.0.x" or "3.1.x"'],
     ['[1]', 'it is not an object'],
     [`a: ${'['.repeat(5_000)}`, 'nesting exceeded'],
   ])('%j is refused with what is wrong, and where', async (schema, why) => {

@@ -90,8 +90,8 @@ export async function readOperations(
     if (typeof wanted === 'string' && (body === undefined || !sameType(body.mediaType, wanted)))
       unused.push(`${name} does not take ${wanted}`);
     const declared = parametersOf(document, path, [own(item, 'parameters'), own(operation, 'parameters')], supplied);
-    if (declared === undefined) {
-      problems.push(`${label} has a parameter that could not be read`);
+    if (typeof declared === 'string') {
+      problems.push(`${label} has a parameter that could not be read: ${declared}`);
       continue;
     }
     const keys = argumentNames(declared, body !== undefined);

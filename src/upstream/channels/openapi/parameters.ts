@@ -41,22 +41,22 @@ const reservedHeaders = new Set(
 
 /**
  * The parameters of a path and an operation, the operation's overriding; in the order path, query, header, cookie.
- * Undefined when one cannot be read.
+ * A text when one cannot be read: why not.
  */
 export function parametersOf(
   document: Document,
   path: string,
   lists: unknown[],
   supplied: Supplied,
-): Declared[] | undefined {
+): Declared[] | string {
   const byPlace = new Map<string, Declared>();
   const inTemplate = new Set([...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? ''));
   for (const source of lists.flatMap((list) =>
     Array.isArray(list) ? (list as unknown[]).slice(0, upstreamLimits.openapiParameters) : [],
   )) {
     const parameter = declared(document, source);
-    if (parameter === undefined) return undefined;
-    if (parameter !== 'ignored') byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
+    if (typeof parameter === 'string') return parameter;
+    if (parameter !== undefined) byPlace.set(`${parameter.in} ${parameter.name}`, parameter);
   }
   // A placeholder that is not declared in the document is a parameter all the same: without a value the path is wrong.
   for (const name of inTemplate) {
@@ -78,13 +78,18 @@ const pathParameter: Omit<Declared, 'name'> = {
   source: {},
 };
 
-function declared(document: Document, source: unknown): Declared | 'ignored' | undefined {
+/** Undefined for a header that is none of the operation's; a text says why the parameter cannot be read. */
+function declared(document: Document, source: unknown): Declared | string | undefined {
   const parameter = resolved(document, source);
+  const reference = ownText(source, '$ref');
+  if (parameter === undefined)
+    return reference === undefined ? 'it is no object' : `"${reference.slice(0, 100)}" leads to none`;
   const name = ownText(parameter, 'name');
+  if (name === undefined) return 'it has no "name"';
   const place = placeOrder.find((one) => one === own(parameter, 'in'));
-  if (parameter === undefined || name === undefined || place === undefined) return undefined;
+  if (place === undefined) return `"${name.slice(0, 100)}" has no "in" of ${placeOrder.join(', ')}`;
   if (place === 'header' && (reservedHeaders.has(name.toLowerCase()) || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)))
-    return 'ignored';
+    return undefined;
   const style = styleOf(place, ownText(parameter, 'style'));
   const explode = own(parameter, 'explode');
   return {

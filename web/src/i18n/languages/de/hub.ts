@@ -176,6 +176,38 @@ export const reasons: HubTexts['reasons'] = {
     text: 'Der Server hat nicht innerhalb von {{seconds}} s geantwortet.',
     advice: 'Die Adresse ist erreichbar. Sehen Sie in das Log des Servers oder eines Proxys davor.',
   },
+  api_not_fetched: {
+    text: 'Das OpenAPI-Dokument unter {{where}} wurde mit {{status}} beantwortet.',
+    advice: 'Prüfen Sie die Adresse in "openapi.url".',
+  },
+  api_credential: {
+    text: 'Das OpenAPI-Dokument unter {{where}} wurde mit {{status}} beantwortet: Es ist nicht für alle zugänglich.',
+    advice: 'Geben Sie ihm Zugangsdaten mit "openapi.specSecurity".',
+  },
+  api_unreadable: {
+    text: 'Das OpenAPI-Dokument konnte nicht gelesen werden: {{why}}.',
+    advice: 'Korrigieren Sie es an dieser Stelle oder die Adresse in "openapi.url".',
+  },
+  api_no_document: {
+    text: 'Unter {{where}} ist kein OpenAPI-Dokument.',
+    advice: 'Ist das die Adresse der Dokumentationsseite und nicht die des Dokuments?',
+  },
+  api_swagger: {
+    text: 'Das Dokument unter {{where}} ist Swagger 2.0, das nicht gelesen wird.',
+    advice: 'Wandeln Sie es in OpenAPI 3 um, zum Beispiel mit https://converter.swagger.io.',
+  },
+  api_version: {
+    text: 'Das Dokument unter {{where}} sagt nicht, dass es OpenAPI 3 ist.',
+    advice: 'Sein Element "openapi" muss "3.0.x" oder "3.1.x" sein.',
+  },
+  api_without_operations: {
+    text: 'Das OpenAPI-Dokument hat keine Operation, die verwendet werden kann: {{why}}.',
+    advice: 'Korrigieren Sie es oder verwenden Sie das Dokument einer anderen Version der API.',
+  },
+  api_failed: {
+    text: 'Die API konnte nicht gelesen werden: {{why}}',
+    advice: 'Im Protokoll steht mehr dazu. Wenn das Dokument stimmt, melden Sie das bitte.',
+  },
   port_closed: { text: '{{where}} ist nicht erreichbar: Verbindung abgelehnt.', advice: 'Läuft der Server?' },
   host_unknown: {
     text: '{{where}} ist nicht erreichbar: Der Hostname ist unbekannt.',

@@ -167,6 +167,38 @@ export const reasons: HubTexts['reasons'] = {
     text: 'El servidor no ha respondido en {{seconds}} s.',
     advice: 'La dirección responde. Consulta el log del servidor, o de un proxy delante de él.',
   },
+  api_not_fetched: {
+    text: 'El documento OpenAPI en {{where}} respondió {{status}}.',
+    advice: 'Comprueba su dirección en "openapi.url".',
+  },
+  api_credential: {
+    text: 'El documento OpenAPI en {{where}} respondió {{status}}: no es accesible para todos.',
+    advice: 'Dale credenciales con "openapi.specSecurity".',
+  },
+  api_unreadable: {
+    text: 'No se pudo leer el documento OpenAPI: {{why}}.',
+    advice: 'Corrígelo en ese lugar, o su dirección en "openapi.url".',
+  },
+  api_no_document: {
+    text: 'Lo que hay en {{where}} no es un documento OpenAPI.',
+    advice: '¿Es la dirección de la página de documentación y no la del documento?',
+  },
+  api_swagger: {
+    text: 'El documento en {{where}} es Swagger 2.0, que no se admite.',
+    advice: 'Conviértelo a OpenAPI 3, por ejemplo con https://converter.swagger.io.',
+  },
+  api_version: {
+    text: 'El documento en {{where}} no dice que sea OpenAPI 3.',
+    advice: 'Su miembro "openapi" debe ser "3.0.x" o "3.1.x".',
+  },
+  api_without_operations: {
+    text: 'El documento OpenAPI no tiene ninguna operación que se pueda usar: {{why}}.',
+    advice: 'Corrígelo, o usa el documento de otra versión de la API.',
+  },
+  api_failed: {
+    text: 'No se pudo leer la API: {{why}}',
+    advice: 'El registro dice más. Si el documento es correcto, informa de ello.',
+  },
   port_closed: {
     text: 'No se puede conectar con {{where}}: conexión rechazada.',
     advice: '¿Está en marcha el servidor?',

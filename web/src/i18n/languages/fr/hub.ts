@@ -168,6 +168,38 @@ export const reasons: HubTexts['reasons'] = {
     text: 'Le serveur n’a pas répondu en {{seconds}} s.',
     advice: 'L’adresse est joignable. Consultez le journal du serveur, ou d’un proxy placé devant.',
   },
+  api_not_fetched: {
+    text: 'Le document OpenAPI à {{where}} a reçu la réponse {{status}}.',
+    advice: 'Vérifiez son adresse dans "openapi.url".',
+  },
+  api_credential: {
+    text: 'Le document OpenAPI à {{where}} a reçu la réponse {{status}} : il n’est pas accessible à tous.',
+    advice: 'Donnez-lui des identifiants avec "openapi.specSecurity".',
+  },
+  api_unreadable: {
+    text: 'Le document OpenAPI n’a pas pu être lu : {{why}}.',
+    advice: 'Corrigez-le à cet endroit, ou son adresse dans "openapi.url".',
+  },
+  api_no_document: {
+    text: 'Ce qui se trouve à {{where}} n’est pas un document OpenAPI.',
+    advice: 'Est-ce l’adresse de la page de documentation et non celle du document ?',
+  },
+  api_swagger: {
+    text: 'Le document à {{where}} est en Swagger 2.0, qui n’est pas pris en charge.',
+    advice: 'Convertissez-le en OpenAPI 3, par exemple avec https://converter.swagger.io.',
+  },
+  api_version: {
+    text: 'Le document à {{where}} n’indique pas qu’il est en OpenAPI 3.',
+    advice: 'Son membre "openapi" doit valoir "3.0.x" ou "3.1.x".',
+  },
+  api_without_operations: {
+    text: 'Le document OpenAPI n’a aucune opération utilisable : {{why}}.',
+    advice: 'Corrigez-le, ou utilisez le document d’une autre version de l’API.',
+  },
+  api_failed: {
+    text: 'L’API n’a pas pu être lue : {{why}}',
+    advice: 'Le journal en dit plus. Si le document est correct, signalez-le.',
+  },
   port_closed: { text: '{{where}} est injoignable : connexion refusée.', advice: 'Le serveur est-il en marche ?' },
   host_unknown: {
     text: '{{where}} est injoignable : nom d’hôte inconnu.',

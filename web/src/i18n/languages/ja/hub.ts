@@ -176,6 +176,38 @@ export const reasons: HubTexts['reasons'] = {
     text: 'サーバーが {{seconds}} 秒以内に応答しませんでした。',
     advice: 'アドレスには到達できます。サーバー、またはその手前のプロキシのログを確認してください。',
   },
+  api_not_fetched: {
+    text: '{{where}} の OpenAPI ドキュメントは {{status}} を返しました。',
+    advice: '"openapi.url" のアドレスを確認してください。',
+  },
+  api_credential: {
+    text: '{{where}} の OpenAPI ドキュメントは {{status}} を返しました。誰でも読めるものではありません。',
+    advice: '"openapi.specSecurity" で認証情報を指定してください。',
+  },
+  api_unreadable: {
+    text: 'OpenAPI ドキュメントを読み取れませんでした: {{why}}。',
+    advice: 'その箇所、または "openapi.url" のアドレスを修正してください。',
+  },
+  api_no_document: {
+    text: '{{where}} にあるのは OpenAPI ドキュメントではありません。',
+    advice: 'ドキュメントそのものではなく、説明ページのアドレスではありませんか？',
+  },
+  api_swagger: {
+    text: '{{where}} のドキュメントは Swagger 2.0 で、読み取れません。',
+    advice: 'OpenAPI 3 に変換してください（例: https://converter.swagger.io）。',
+  },
+  api_version: {
+    text: '{{where}} のドキュメントには OpenAPI 3 であることが書かれていません。',
+    advice: 'メンバー "openapi" は "3.0.x" または "3.1.x" でなければなりません。',
+  },
+  api_without_operations: {
+    text: 'OpenAPI ドキュメントに使用できる操作がありません: {{why}}。',
+    advice: '修正するか、別のバージョンの API のドキュメントを使用してください。',
+  },
+  api_failed: {
+    text: 'API を読み取れませんでした: {{why}}',
+    advice: '詳細はログにあります。ドキュメントに問題がなければ、ご報告ください。',
+  },
   port_closed: { text: '{{where}} に接続できません: 接続が拒否されました。', advice: 'サーバーは動作していますか？' },
   host_unknown: {
     text: '{{where}} に接続できません: ホスト名が見つかりません。',

@@ -133,6 +133,32 @@ export const reasons: ReasonTexts = {
     text: '服务器在 {{seconds}} 秒内没有应答。',
     advice: '地址可以访问。请查看该服务器或其前面代理的日志。',
   },
+  api_not_fetched: { text: '{{where}} 处的 OpenAPI 文档返回 {{status}}。', advice: '请检查 "openapi.url" 中的地址。' },
+  api_credential: {
+    text: '{{where}} 处的 OpenAPI 文档返回 {{status}}：它不对所有人开放。',
+    advice: '请用 "openapi.specSecurity" 为它提供凭据。',
+  },
+  api_unreadable: {
+    text: '无法读取 OpenAPI 文档：{{why}}。',
+    advice: '请更正文档中的该处，或 "openapi.url" 中的地址。',
+  },
+  api_no_document: {
+    text: '{{where}} 不是 OpenAPI 文档。',
+    advice: '这是否是文档网页的地址，而不是文档本身的地址？',
+  },
+  api_swagger: {
+    text: '{{where}} 是 Swagger 2.0 文档，无法读取。',
+    advice: '请将其转换为 OpenAPI 3，例如使用 https://converter.swagger.io。',
+  },
+  api_version: {
+    text: '{{where}} 没有说明自己是 OpenAPI 3。',
+    advice: '其成员 "openapi" 必须为 "3.0.x" 或 "3.1.x"。',
+  },
+  api_without_operations: {
+    text: 'OpenAPI 文档中没有可用的操作：{{why}}。',
+    advice: '请更正文档，或使用该 API 其他版本的文档。',
+  },
+  api_failed: { text: '无法读取该 API：{{why}}', advice: '日志中有更多信息。如果文档没有问题，请反馈。' },
   port_closed: { text: '无法访问 {{where}}：连接被拒绝。', advice: '该服务器在运行吗？' },
   host_unknown: { text: '无法访问 {{where}}：找不到该主机名。', advice: '请检查 {{setting}} 中的地址以及 DNS。' },
   no_route: { text: '无法访问 {{where}}：没有通往该主机的路由（{{code}}）。', advice: '请检查网络和防火墙。' },
