@@ -18,6 +18,8 @@ export const governanceLimits = {
 
   // pins
 
+  /** How long a start waits for the pins in the database that hubs share, before it goes on with its copy. */
+  pinLoadMs: 2_000,
   /** How long a decision about a pin waits for the database that hubs share. */
   pinWaitMs: 10_000,
 

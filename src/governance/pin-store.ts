@@ -104,16 +104,29 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
 
 const channel = 'pins';
 
-/** Rows that hubs on one database share. */
-export function pinsInTable(database: DatabaseHandle): PinStore {
-  const open = () => database.whenReady(governanceLimits.pinWaitMs);
+/**
+ * Rows that hubs on one database share, and a copy of them in the data folder: a hub that starts while the database is
+ * away has what it last knew, and reads the rows once they are there.
+ */
+export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logger): PinStore {
   return {
     async load() {
-      const rows = await (await open()).query<{ content: unknown }>('select content from toolhub.pins');
-      return new Map(rows.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
+      let rows: Map<string, Baseline>;
+      try {
+        const db = await database.whenReady(governanceLimits.pinLoadMs);
+        const found = await db.query<{ content: unknown }>('select content from toolhub.pins');
+        rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
+      } catch (error) {
+        log.warn('The database is away: pins are those that this hub last knew.', { error: errorText(error) });
+        return copy.load();
+      }
+      const kept = await copy.load();
+      for (const [server, baseline] of rows) if (!isSame(kept.get(server), baseline)) await copy.save(server, baseline);
+      for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);
+      return rows;
     },
     async save(server, baseline, isFirst = false) {
-      const db = await open();
+      const db = await database.whenReady(governanceLimits.pinWaitMs);
       if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
       else
         await db.query(
@@ -125,9 +138,15 @@ export function pinsInTable(database: DatabaseHandle): PinStore {
       const [row] = await db.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [
         server,
       ]);
+      const kept = row && read(row.content).baseline;
+      await copy.save(server, kept).catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
       await db.notify(channel, '').catch(() => undefined);
-      return row && read(row.content).baseline;
+      return kept;
     },
     onChange: (listener) => database.listen(channel, () => listener()),
   };
+}
+
+function isSame(a: Baseline | undefined, b: Baseline): boolean {
+  return a !== undefined && JSON.stringify(written('', a)) === JSON.stringify(written('', b));
 }

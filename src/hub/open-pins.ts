@@ -26,9 +26,10 @@ export interface OpenPins {
 export async function openServerPins(options: OpenPins, closers: Closers): Promise<Pins> {
   const { env, dataDir, database, audit, settings, catalogue, changed, log } = options;
   const security = log('pins');
+  const inFolder = pinsInFolder(join(dataDir.path, 'pins'), security);
   const isShared = env.database.kind === 'postgres';
   const pins = await openPins({
-    store: isShared ? pinsInTable(database) : pinsInFolder(join(dataDir.path, 'pins'), security),
+    store: isShared ? pinsInTable(database, inFolder, security) : inFolder,
     settings,
     catalogue,
     told(server, { kind, name, state, risk, reasons }, isHeld) {

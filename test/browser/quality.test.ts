@@ -63,6 +63,8 @@ const pages = [
   '/activity?kind=patterns',
   '/activity/traffic',
   '/logs',
+  '/approvals',
+  '/pins',
   '/audit',
   '/users',
   '/keys',

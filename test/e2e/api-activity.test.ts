@@ -295,7 +295,9 @@ describe('arguments and results', () => {
         },
       },
     });
-    await own.connected(2);
+    // The third connects where there is a database, which keeps what users set.
+    const others = () => own.hub.servers().filter(({ name, status }) => name !== 'theirs' && status === 'connected');
+    await until('both are connected', () => others().length === 2);
     const token = await login(own);
     const inputs = async (server: string) => {
       await api(own, 'POST', `/tools/call/${server}`, { token, body: { toolName: 'echo', arguments: {} } });

@@ -8,6 +8,8 @@ export const pages: readonly string[] = [
   'smart',
   'activity',
   'logs',
+  'approvals',
+  'pins',
   'audit',
   'users',
   'keys',

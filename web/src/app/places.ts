@@ -10,11 +10,13 @@ import {
   Library,
   LockKeyhole,
   type LucideIcon,
+  Pin,
   Radar,
   Scale,
   ScrollText,
   Server,
   Settings,
+  ShieldQuestion,
   Users,
   Waypoints,
 } from 'lucide-react';
@@ -32,6 +34,8 @@ export interface Place {
     | '/activity'
     | '/activity/traffic'
     | '/logs'
+    | '/approvals'
+    | '/pins'
     | '/audit'
     | '/users'
     | '/keys'
@@ -50,6 +54,8 @@ export interface Place {
     | 'activity'
     | 'traffic'
     | 'logs'
+    | 'approvals'
+    | 'pins'
     | 'audit'
     | 'users'
     | 'keys'
@@ -77,6 +83,8 @@ const places: readonly (readonly Place[])[] = [
     { to: '/activity/traffic', name: 'traffic', letter: 'f', icon: Waypoints },
     { to: '/activity', name: 'activity', letter: 'a', icon: Activity },
     { to: '/logs', name: 'logs', letter: 'l', icon: ScrollText },
+    { to: '/approvals', name: 'approvals', letter: 'w', icon: ShieldQuestion },
+    { to: '/pins', name: 'pins', letter: 'p', icon: Pin, admin: true },
     { to: '/audit', name: 'audit', letter: 'd', icon: FileClock, admin: true },
   ],
   [

@@ -225,8 +225,21 @@ const audit = createRoute({
   component: page(() => import('../pages/audit/audit.tsx'), 'Audit', 'audit'),
 });
 
-const forAdmins = admin.addChildren([users, settings, smart, audit]);
+const pins = createRoute({
+  getParentRoute: () => admin,
+  path: '/pins',
+  component: page(() => import('../pages/governance/pins.tsx'), 'Pins', 'governance'),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  component: page(() => import('../pages/governance/approvals.tsx'), 'Approvals', 'governance'),
+});
+
+const forAdmins = admin.addChildren([users, settings, smart, pins, audit]);
 const forAll = [
+  approvals,
   overview,
   account,
   servers,

@@ -31,4 +31,5 @@ export const later: LaterTexts = {
   costs: () => import('./de/costs.ts'),
   traffic: () => import('./de/traffic.ts'),
   audit: () => import('./de/audit.ts'),
+  governance: () => import('./de/governance.ts'),
 };

@@ -28,4 +28,5 @@ export const later = {
   costs: () => import('./en/costs.ts'),
   traffic: () => import('./en/traffic.ts'),
   audit: () => import('./en/audit.ts'),
+  governance: () => import('./en/governance.ts'),
 };

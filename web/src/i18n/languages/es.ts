@@ -31,4 +31,5 @@ export const later: LaterTexts = {
   costs: () => import('./es/costs.ts'),
   traffic: () => import('./es/traffic.ts'),
   audit: () => import('./es/audit.ts'),
+  governance: () => import('./es/governance.ts'),
 };

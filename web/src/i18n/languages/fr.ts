@@ -31,4 +31,5 @@ export const later: LaterTexts = {
   costs: () => import('./fr/costs.ts'),
   traffic: () => import('./fr/traffic.ts'),
   audit: () => import('./fr/audit.ts'),
+  governance: () => import('./fr/governance.ts'),
 };

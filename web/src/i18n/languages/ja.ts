@@ -31,4 +31,5 @@ export const later: LaterTexts = {
   costs: () => import('./ja/costs.ts'),
   traffic: () => import('./ja/traffic.ts'),
   audit: () => import('./ja/audit.ts'),
+  governance: () => import('./ja/governance.ts'),
 };

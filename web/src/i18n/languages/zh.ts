@@ -32,4 +32,5 @@ export const later: LaterTexts = {
   costs: () => import('./zh/costs.ts'),
   traffic: () => import('./zh/traffic.ts'),
   audit: () => import('./zh/audit.ts'),
+  governance: () => import('./zh/governance.ts'),
 };

@@ -38,6 +38,8 @@ export const nav: Texts['nav'] = {
   catalog: 'Katalog',
   costs: 'Token-Kosten',
   traffic: 'Datenverkehr',
+  approvals: 'Freigaben',
+  pins: 'Pins',
   audit: 'Audit-Log',
 };
 

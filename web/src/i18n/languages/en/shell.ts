@@ -30,6 +30,8 @@ export const nav = {
   traffic: 'Traffic',
   activity: 'Activity',
   logs: 'Logs',
+  approvals: 'Approvals',
+  pins: 'Pins',
   audit: 'Audit log',
   users: 'Users',
   keys: 'Access keys',

@@ -38,6 +38,8 @@ export const nav: Texts['nav'] = {
   catalog: 'Catálogo',
   costs: 'Coste en tokens',
   traffic: 'Tráfico',
+  approvals: 'Aprobaciones',
+  pins: 'Versiones fijadas',
   audit: 'Registro de auditoría',
 };
 

@@ -38,6 +38,8 @@ export const nav: Texts['nav'] = {
   catalog: 'Catalogue',
   costs: 'Coût en tokens',
   traffic: 'Trafic',
+  approvals: 'Approbations',
+  pins: 'Épingles',
   audit: 'Journal d’audit',
 };
 

@@ -38,6 +38,8 @@ export const nav: Texts['nav'] = {
   catalog: 'カタログ',
   costs: 'トークンコスト',
   traffic: 'トラフィック',
+  approvals: '承認',
+  pins: 'ピン',
   audit: '監査ログ',
 };
 

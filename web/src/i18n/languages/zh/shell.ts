@@ -32,6 +32,8 @@ export const nav: Texts['nav'] = {
   traffic: '流量',
   activity: '调用记录',
   logs: '日志',
+  approvals: '审批',
+  pins: '固定项',
   audit: '审计日志',
   users: '用户',
   keys: '访问密钥',

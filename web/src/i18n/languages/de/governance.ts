@@ -1,0 +1,60 @@
+import type { Texts } from '../../texts.ts';
+
+export const approvals: Texts['approvals'] = {
+  lead: 'Aufrufe, die eine Richtlinie nur mit dem Ja einer Person zulässt.',
+  waiting: 'Wartet',
+  decided: 'Entschieden',
+  emptyTitle: 'Nichts wartet',
+  emptyText: 'Eine Richtlinie mit @approve fragt hier, bevor ein Aufruf an seinen Server geht.',
+  by: 'von {{caller}}',
+  admins: 'fragt Admins',
+  group: 'fragt die Gruppe {{group}}',
+  expires: 'läuft ab {{time}}',
+  arguments: 'Argumente, wie sie gesendet werden',
+  cut: 'Die Argumente sind länger als das, was hier gezeigt wird.',
+  approve: 'Freigeben',
+  deny: 'Ablehnen',
+  states: {
+    waiting: 'Wartet',
+    approved: 'Freigegeben',
+    used: 'Freigegeben und ausgeführt',
+    denied: 'Abgelehnt',
+    expired: 'Abgelaufen',
+  },
+};
+
+export const pins: Texts['pins'] = {
+  lead: 'Was Server geändert haben, seit es zuerst gesehen oder freigegeben wurde. Tools lenken ein Modell durch ihre Texte: Vergleichen Sie, bevor Sie freigeben.',
+  emptyTitle: 'Nichts hat sich geändert',
+  emptyText: 'Jeder Server bietet an, was zuerst gesehen oder freigegeben wurde.',
+  approveAll: 'Alles freigeben',
+  approveAllTitle: 'Alles von {{server}} freigeben?',
+  approveAllText_one: '{{number}} Änderung wird gültig.',
+  approveAllText_other: '{{number}} Änderungen werden gültig.',
+  approve: 'Freigeben',
+  reject: 'Ausblenden',
+  before: 'Vorher',
+  now: 'Jetzt',
+  since: 'Gesehen: {{time}}',
+  more_one: '{{number}} weitere wird gezeigt, wenn diese entschieden sind.',
+  more_other: '{{number}} weitere werden gezeigt, wenn diese entschieden sind.',
+  kinds: {
+    tool: 'Tool',
+    prompt: 'Prompt',
+    resource: 'Ressource',
+    resourceTemplate: 'Vorlage',
+    instructions: 'Anweisungen',
+  },
+  states: {
+    approved: 'freigegeben',
+    changed: 'geändert',
+    new: 'neu',
+    gone: 'entfernt',
+    renamed: 'umbenannt',
+    rejected: 'ausgeblendet',
+  },
+  risks: {
+    low: 'prüfen',
+    high: 'riskant',
+  },
+};

@@ -1,0 +1,62 @@
+import type { Texts } from '../../texts.ts';
+
+export const approvals: Texts['approvals'] = {
+  lead: 'Llamadas que una política deja pasar solo con el sí de una persona.',
+  waiting: 'En espera',
+  decided: 'Decididas',
+  emptyTitle: 'No hay nada en espera',
+  emptyText: 'Una política con @approve pregunta aquí antes de que una llamada vaya a su servidor.',
+  by: 'de {{caller}}',
+  admins: 'pregunta a los administradores',
+  group: 'pregunta al grupo {{group}}',
+  expires: 'caduca {{time}}',
+  arguments: 'Argumentos, tal como se envían',
+  cut: 'Los argumentos son más largos que lo que se muestra aquí.',
+  approve: 'Aprobar',
+  deny: 'Denegar',
+  states: {
+    waiting: 'En espera',
+    approved: 'Aprobada',
+    used: 'Aprobada y hecha',
+    denied: 'Denegada',
+    expired: 'Caducada',
+  },
+};
+
+export const pins: Texts['pins'] = {
+  lead: 'Lo que los servidores han cambiado desde que se vio por primera vez o se aprobó. Los textos de las herramientas guían a un modelo: compara antes de aprobar.',
+  emptyTitle: 'Nada ha cambiado',
+  emptyText: 'Cada servidor ofrece lo que se vio por primera vez o se aprobó.',
+  approveAll: 'Aprobar todo',
+  approveAllTitle: '¿Aprobar todo de {{server}}?',
+  approveAllText_one: '{{number}} cambio pasa a ser lo que cuenta.',
+  approveAllText_other: '{{number}} cambios pasan a ser lo que cuenta.',
+  approveAllText_many: '{{number}} cambios pasan a ser lo que cuenta.',
+  approve: 'Aprobar',
+  reject: 'Ocultar',
+  before: 'Antes',
+  now: 'Ahora',
+  since: 'Visto: {{time}}',
+  more_one: '{{number}} más aparece cuando se decidan estos.',
+  more_other: '{{number}} más aparecen cuando se decidan estos.',
+  more_many: '{{number}} más aparecen cuando se decidan estos.',
+  kinds: {
+    tool: 'Herramienta',
+    prompt: 'Prompt',
+    resource: 'Recurso',
+    resourceTemplate: 'Plantilla',
+    instructions: 'Instrucciones',
+  },
+  states: {
+    approved: 'aprobado',
+    changed: 'cambiado',
+    new: 'nuevo',
+    gone: 'desaparecido',
+    renamed: 'renombrado',
+    rejected: 'oculto',
+  },
+  risks: {
+    low: 'revisar',
+    high: 'peligroso',
+  },
+};

@@ -1,0 +1,62 @@
+import type { Texts } from '../../texts.ts';
+
+export const approvals: Texts['approvals'] = {
+  lead: 'Appels qu’une règle ne laisse passer qu’avec l’accord d’une personne.',
+  waiting: 'En attente',
+  decided: 'Décidés',
+  emptyTitle: 'Rien n’attend',
+  emptyText: 'Une règle avec @approve demande ici avant qu’un appel parte vers son serveur.',
+  by: 'par {{caller}}',
+  admins: 'demande aux admins',
+  group: 'demande au groupe {{group}}',
+  expires: 'expire {{time}}',
+  arguments: 'Arguments, tels qu’ils sont envoyés',
+  cut: 'Les arguments sont plus longs que ce qui est affiché ici.',
+  approve: 'Approuver',
+  deny: 'Refuser',
+  states: {
+    waiting: 'En attente',
+    approved: 'Approuvé',
+    used: 'Approuvé et exécuté',
+    denied: 'Refusé',
+    expired: 'Expiré',
+  },
+};
+
+export const pins: Texts['pins'] = {
+  lead: 'Ce que les serveurs ont changé depuis la première fois ou depuis l’approbation. Les textes des outils guident un modèle : comparez avant d’approuver.',
+  emptyTitle: 'Rien n’a changé',
+  emptyText: 'Chaque serveur offre ce qui a été vu la première fois ou approuvé.',
+  approveAll: 'Tout approuver',
+  approveAllTitle: 'Tout approuver pour {{server}} ?',
+  approveAllText_one: '{{number}} changement devient la référence.',
+  approveAllText_other: '{{number}} changements deviennent la référence.',
+  approveAllText_many: '{{number}} changements deviennent la référence.',
+  approve: 'Approuver',
+  reject: 'Masquer',
+  before: 'Avant',
+  now: 'Maintenant',
+  since: 'Vu : {{time}}',
+  more_one: '{{number}} autre s’affiche une fois ceux-ci décidés.',
+  more_other: '{{number}} autres s’affichent une fois ceux-ci décidés.',
+  more_many: '{{number}} autres s’affichent une fois ceux-ci décidés.',
+  kinds: {
+    tool: 'Outil',
+    prompt: 'Prompt',
+    resource: 'Ressource',
+    resourceTemplate: 'Modèle',
+    instructions: 'Instructions',
+  },
+  states: {
+    approved: 'approuvé',
+    changed: 'modifié',
+    new: 'nouveau',
+    gone: 'disparu',
+    renamed: 'renommé',
+    rejected: 'masqué',
+  },
+  risks: {
+    low: 'à examiner',
+    high: 'risqué',
+  },
+};
