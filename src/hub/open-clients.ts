@@ -23,7 +23,7 @@ import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
 import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
-import { createSubscriptions } from '../mcp/subscriptions.ts';
+import { createSubscriptions, type SubscriptionOptions } from '../mcp/subscriptions.ts';
 import { createTasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
@@ -39,6 +39,8 @@ export interface OpenClients {
   readonly dataDir: DataDir;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly pool: Pool;
+  /** Whether policies let a subscriber read a resource. */
+  readonly mayHear: SubscriptionOptions['mayHear'];
   /** What callers see of what servers offer. */
   readonly catalogue: () => Catalogue;
   readonly dedicated: DedicatedConnections;
@@ -78,10 +80,8 @@ export function openClients(options: OpenClients, closers: Closers) {
   const shared = (server: string): Connection | undefined => pool.connection(server);
   const subscriptions = createSubscriptions({
     views,
-    connection(server, { principal, session, clientHeaders }) {
-      const on = dedicated.connection(server, { principal, session, clientHeaders });
-      return on && { on, owner: dedicated.ownerOf(on) };
-    },
+    mayHear: options.mayHear,
+    connection: (server, of) => watchedBy(dedicated, dedicated.connection(server, of)),
     log: log('gateway'),
   });
   const logLevels = createLogLevels({
@@ -162,6 +162,10 @@ export function openClients(options: OpenClients, closers: Closers) {
       announcer.announce();
     },
   };
+}
+
+function watchedBy(dedicated: DedicatedConnections, on: Connection | undefined) {
+  return on && { on, owner: dedicated.ownerOf(on) };
 }
 
 /** What requests need to know of what servers offer, besides their views. */

@@ -10,6 +10,7 @@ import type { Hub } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
 import { createOutside, type Outside } from '../core/access/outside.ts';
+import { mayHear } from '../core/access/decision.ts';
 import { needsCredential } from '../core/access/rules.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
@@ -99,7 +100,9 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
   const whom = whomOf(env, outside, () => access);
-  const clients = openClients({ ...whom, views, catalogue: shown, dataDir, settings, pool, dedicated, log }, closers);
+  const hearing = (...asked: AskedToHear) => mayHear({ settings: snapshots.settings(), catalogue: shown() }, ...asked);
+  const seenParts = { views, catalogue: shown, mayHear: hearing };
+  const clients = openClients({ ...whom, ...seenParts, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
@@ -161,6 +164,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
+
+type AskedToHear = [Parameters<typeof mayHear>[1], Parameters<typeof mayHear>[2]];
 
 type EntryParts = Omit<
   Parameters<typeof createMcpEntry>[0],

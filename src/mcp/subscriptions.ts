@@ -2,7 +2,7 @@ import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { Views } from '../core/access/view.ts';
+import type { Target, Views } from '../core/access/view.ts';
 import type { ConnectionOwner } from '../upstream/connections/owner.ts';
 import type { ClientHeaders } from '../upstream/connections/passed-headers.ts';
 import { mcpLimits } from './limits.ts';
@@ -32,6 +32,8 @@ export interface Subscriber {
 export type Owner = ConnectionOwner | undefined;
 
 export interface SubscriptionOptions {
+  /** Whether policies let a subscriber read the resource; all may when absent. */
+  readonly mayHear?: ((subscriber: Subscriber, target: Target) => boolean) | undefined;
   readonly views: Views;
   /**
    * The connection that requests of this subscriber to a server go through, and whose it is. Throws HubError `too_many`
@@ -78,13 +80,14 @@ interface Subscription {
   place: Place | undefined;
 }
 
-export function createSubscriptions({ views, connection, log }: SubscriptionOptions): Subscriptions {
+export function createSubscriptions({ views, mayHear, connection, log }: SubscriptionOptions): Subscriptions {
   const all = new Set<Subscription>();
   /** By server and, for connections of their own, by owner. */
   const heard = new Map<string, Set<Subscription>>();
 
   function placeOf(subscriber: Subscriber, uri: string): Place | undefined {
-    const server = views.get(subscriber.principal, subscriber.scope).resource(uri)?.server;
+    const target = views.get(subscriber.principal, subscriber.scope).resource(uri);
+    const server = target && (mayHear?.(subscriber, target) ?? true) ? target.server : undefined;
     const found = server === undefined ? undefined : connection(server, subscriber);
     return found && server !== undefined ? { server, ...found, watched: undefined } : undefined;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { begin, reply, askable } from '../kit/asking.ts';
-import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -13,10 +13,12 @@ import { until } from '../kit/until.ts';
 
 const key = `mcphub_${'a'.repeat(64)}`;
 let hub: TestHub;
+let db: Hostile;
 let admin: string;
 let ann: string;
 beforeAll(async () => {
-  const db = await hostileHttp();
+  const resources = [{ uri: 'note://1', name: 'one' }];
+  db = await hostileHttp({ resources, capabilities: { tools: {}, resources: { subscribe: true } } });
   hub = await testHub({
     mcpServers: { db: { ...db.config, visibility: 'public' } },
     groups: [
@@ -95,6 +97,19 @@ describe('a policy', () => {
     await set({ id: 'dev', text: 'forbid(principal in Group::"dev", action, resource);' });
     expect((await call({}, own)).message).toMatchObject({ error: { data: { policy: 'dev' } } });
     expect((await call({}, admin)).message).not.toHaveProperty('error');
+  });
+
+  test('about reading holds for subscriptions too, also for those that are there', async () => {
+    const own = await session(hub.mcp(), { headers: { authorization: `Bearer ${admin}` } });
+    const ask = (method: string) => own.request(method, { uri: 'note://1' });
+    expect((await ask('resources/subscribe')).error).toBeUndefined();
+    await set({ id: 'read', text: 'forbid(principal, action == Action::"readResource", resource in Server::"db");' });
+    expect((await ask('resources/read')).error).toMatchObject({ code: -32001, data: { policy: 'read' } });
+    await until('the server is told that it is over', () => db.received('resources/unsubscribe').length > 0);
+    expect((await ask('resources/unsubscribe')).error).toBeUndefined();
+    expect((await ask('resources/subscribe')).error).toBeDefined();
+    await set();
+    expect((await ask('resources/subscribe')).error).toBeUndefined();
   });
 
   test('that does not parse is refused with line and column, and the last good set stays', async () => {
@@ -362,6 +377,11 @@ describe('why', () => {
 
   test('is for admins about all, for others about themselves', async () => {
     expect((await why('tool=db-echo', ann)).allowed).toBe(true);
+    // What is hidden from her is as what does not exist.
+    const config = { url: 'http://127.0.0.1:9/mcp', enabled: false };
+    await api(hub, 'POST', '/servers', { token: admin, body: { name: 'vault', config } });
+    const [hidden, none] = [await why('tool=vault/open', ann), await why('tool=nowhere/open', ann)];
+    expect(JSON.stringify(hidden).replaceAll('vault', 'nowhere')).toBe(JSON.stringify(none));
     expect((await why('tool=db-echo&user=admin', ann)).status).toBe(403);
     expect((await why('tool=db-echo&key=k', ann)).status).toBe(404);
     expect((await why('tool=db-echo&key=ci')).allowed).toBe(false);

@@ -1,6 +1,7 @@
 import type { Catalogue, Item } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { coreLimits } from '../limits.ts';
+import { networkOf } from '../network.ts';
 import {
   type PolicyAction,
   type PolicyContext,
@@ -74,6 +75,23 @@ export function judge(question: CallQuestion): CallVerdict | undefined {
   const counted = action === 'call' && hasLimits(settings) ? countsOf(question) : none;
   if (!policies && counted.length === 0) return undefined;
   return { policy: policies ? judgedBy(policies, question) : noPolicy, counted };
+}
+
+/**
+ * Whether a principal may hear of changes of a resource: where no policy keeps it from reading it, or asks first. Asked
+ * without a request, so what only a request has is not known.
+ */
+export function mayHear(
+  now: Pick<CallQuestion, 'settings' | 'catalogue'>,
+  { principal, scope }: Pick<CallQuestion, 'principal' | 'scope'>,
+  target: Target,
+): boolean {
+  const { settings, catalogue } = now;
+  const action = 'readResource';
+  if (!isConcerned(settings, action, target)) return true;
+  const asked = { settings, catalogue, principal, scope, action, target, args: {} } as const;
+  const verdict = judge({ ...asked, client: undefined, address: undefined, now: Date.now() });
+  return verdict === undefined || verdict.policy.kind === 'none';
 }
 
 const none: readonly Counted[] = [];
@@ -199,7 +217,7 @@ function callerCounts(settings: Settings, principal: Principal, address: string 
   const caller = user
     ? `user ${user.username}`
     : principal.kind === 'anonymous'
-      ? `address ${address ?? '-'}`
+      ? `address ${address === undefined ? '-' : networkOf(address)}`
       : principalId(principal);
   const own = [
     ...(user?.limits

@@ -36,6 +36,8 @@ export interface WhyQuestion {
   readonly args: Readonly<Record<string, unknown>>;
   readonly address: string | undefined;
   readonly now: number;
+  /** An admin asks: others learn of nothing that they do not see. */
+  readonly isAdmin: boolean;
   /** What the pin of a tool says; undefined where pins are off. */
   readonly pin: (target: Target) => { readonly state: string; readonly isHeld: boolean } | undefined;
   /** Which limit would refuse the call. */
@@ -52,7 +54,7 @@ interface Past {
 export async function explain(question: WhyQuestion): Promise<Explanation> {
   const { settings } = question;
   const target = visible(question) ?? named(question);
-  const access = accessStep(question, target);
+  const access = question.isAdmin ? accessStep(question, target) : accessForOthers(question, target);
   if (access.result === 'refuse' || !target) return refused([access], 'access');
   const pin = pinStep(question, target);
   if (pin.result === 'refuse') return refused([access, pin], 'pin');
@@ -104,6 +106,13 @@ function named({ settings, catalogue, tool }: WhyQuestion): Target | undefined {
     .filter((name) => tool.startsWith(`${name}${separator}`))
     .sort((a, b) => b.length - a.length)[0];
   return server === undefined ? undefined : { server, key: tool.slice(server.length + separator.length) };
+}
+
+/** Of what is hidden, held back or not there all the same. */
+function accessForOthers(question: WhyQuestion, target: Target | undefined): DecisionStep {
+  const step = accessStep(question, target);
+  if (step.result === 'allow' && target && question.pin(target)?.isHeld !== true) return step;
+  return { step: 'access', result: 'refuse', reason: `There is no tool "${question.tool}" on this endpoint.` };
 }
 
 function accessStep(question: WhyQuestion, target: Target | undefined): DecisionStep {

@@ -94,6 +94,7 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
       args: argumentsIn(query.arguments),
       address: undefined,
       now: Date.now(),
+      isAdmin: c.var.caller.admin,
       pin: ({ server, key }) => options.pins.of(server, key),
       look: (counted) => options.counts.look(counted),
     });
