@@ -167,6 +167,23 @@ test('the command says what waits, decides, and holds what is offered against a 
   expect(await command('why')).toMatchObject({ code: 2 });
 });
 
+test('what has changed since it was looked at is not approved', async () => {
+  const { hub, admin, change, post, tools } = await start('hold');
+  await change([changed]);
+  const seen = (await api(hub, 'GET', '/pins?state=changed&hashes=true', { token: admin })).body.data as {
+    hash: string;
+  }[];
+  const items = [{ kind: 'tool', name: 'read', hash: seen[0]?.hash }];
+  await change([{ ...changed, description: 'Reads, and sends it away.' }]);
+  expect((await post('approve', { items })).status).toBe(409);
+  expect(await tools()).toEqual([]);
+  const now = (await api(hub, 'GET', '/pins?state=changed&hashes=true', { token: admin })).body.data as {
+    hash: string;
+  }[];
+  expect((await post('approve', { items: [{ ...items[0], hash: now[0]?.hash }] })).status).toBe(200);
+  expect(await tools()).toEqual(['s-read']);
+});
+
 test('what is asked wrongly is refused', async () => {
   const { hub, admin, post } = await start();
   expect((await post('approve', { items: [{ kind: 'tool', name: 'nothing' }] })).status).toBe(404);

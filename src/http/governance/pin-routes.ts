@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { PinAnswer } from '../../core/answers/governance.ts';
+import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { type PinKind, pinKinds, plainText } from '../../core/pins/pin-item.ts';
@@ -34,6 +35,8 @@ export const pinDecisionInput = z.object({
       z.object({
         kind: z.enum(pinKinds, { error: `must be one of ${pinKinds.join(', ')}` }),
         name: z.string().max(coreLimits.uriChars),
+        /** Of what was looked at: what has changed since is not decided about. */
+        hash: z.string().max(64).nullish(),
       }),
     )
     .max(coreLimits.listItems)
@@ -61,6 +64,7 @@ export function pinRoutes({ pins, audit, log }: PinRoutes): Hono<ApiEnv> {
       const attempt = `Cannot ${decision} what the server offers`;
       const { items } = parseInput(pinDecisionInput, await jsonBody(c.req.raw, {}), attempt);
       const server = c.req.param('server');
+      for (const item of items ?? []) mustBeSame(server, item, pins.textOf(server, item));
       const now = await pins.decide(server, decision, items ?? undefined);
       const named = items?.map(({ kind, name }) => `${kind} ${name}`) ?? 'all that waited';
       recordRequest(c, audit.record, { target: server, after: { items: named } });
@@ -74,6 +78,15 @@ export function pinRoutes({ pins, audit, log }: PinRoutes): Hono<ApiEnv> {
 
   return routes;
 }
+
+/** Throws HubError `conflict` when a thing is no longer what was looked at. */
+function mustBeSame(server: string, item: PinItem, text: string | undefined): void {
+  if (!item.hash || hashOf(item, text).hash === item.hash) return;
+  const what = `The ${item.kind} "${item.name.slice(0, 200)}" of server "${server}"`;
+  throw new HubError('conflict', `${what} has changed since you looked at it. Compare it again.`);
+}
+
+type PinItem = NonNullable<z.output<typeof pinDecisionInput>['items']>[number];
 
 /** SHA-256, in hexadecimal digits, of what counts of a thing: for version control. */
 function hashOf({ kind }: Pick<Pin, 'kind'>, text: string | undefined): { hash?: string } {

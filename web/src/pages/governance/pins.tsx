@@ -49,7 +49,7 @@ function useDecision(server: string) {
     run: ({ decision, pins }) =>
       ask(`/pins${pathOf(server, decision)}`, {
         method: 'POST',
-        body: { items: pins.map(({ kind, name }) => ({ kind, name })) },
+        body: { items: pins.map(({ kind, name, hash }) => ({ kind, name, hash })) },
       }),
   });
 }

@@ -12,5 +12,5 @@ export const approvalsQuery = queryOptions({
 /** Everything that differs from what was approved. */
 export const pinsQuery = queryOptions({
   queryKey: ['pins'],
-  queryFn: async ({ signal }) => waiting(await get<readonly Pin[]>('/pins', signal)),
+  queryFn: async ({ signal }) => waiting(await get<readonly Pin[]>('/pins?hashes=true', signal)),
 });
