@@ -217,7 +217,8 @@ test('a tool is found by its description from anywhere, and chosen by the keyboa
 });
 
 test('arguments are kept in this browser until the logout, examples longer, and neither where they can be secret', async () => {
-  const page = await visit(hub, '/tools?server=lab&tool=careful');
+  // The stream of changes may be opened once more while the logout is on its way.
+  const page = await visit(hub, '/tools?server=lab&tool=careful', { expected: /401/ });
   await page.getByLabel('count').fill('7');
   await page.getByRole('button', { name: 'Save as example' }).click();
   await page.getByLabel('Name of the example').fill('Seven');
