@@ -23,8 +23,8 @@ let isResting = false;
 let isDue = false;
 
 /**
- * Asks again for what is shown of calls; while nobody looks, once somebody does. It rests three times as long as the
- * answers took: a hub with many calls, and pages that show them, has other work too.
+ * Asks again for what is shown of calls; while the page is hidden, once it is shown. It rests three times as long as
+ * the answers took: a hub with many calls, and pages that show them, has other work too.
  */
 export function refreshCalls(): void {
   if (isResting) {

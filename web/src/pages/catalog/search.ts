@@ -3,7 +3,7 @@ const longest = 80;
 const longestWord = 32;
 
 /**
- * Whether the registry, which is somebody else's machine, may be asked for this text. Only for words and names:
+ * Whether the registry, which is a machine of others, may be asked for this text. Only for words and names:
  * addresses, options, assignments and long words may be or carry a key.
  */
 export function isForRegistry(text: string): boolean {
