@@ -1,5 +1,5 @@
 // BENCHMARKS.md, of the runs that were recorded last: node bench/report.mjs. The words of the document stay, what is
-// between its marks is made anew.
+// between its marks is made again.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 

@@ -1,5 +1,5 @@
 // The least that a hub has to do, to know what the hub adds: it parses, finds the tool, gives the call an id of its
-// own, and sends it on. It knows nobody, keeps nothing, limits nothing, and breaks with its servers; for measuring
+// own, and sends it on. It knows no users, keeps nothing, limits nothing, and breaks with its servers; for measuring
 // only. node minimal.mjs <settings.json>; writes its port on a line of its own.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -154,7 +154,7 @@ export async function listed({ name, target }, count, patienceMs = 60_000) {
     if (tools.count >= count) return tools;
     const waited = performance.now() - begun;
     if (waited > patienceMs) throw new Error(`${name} lists ${tools.count} tools of ${count}`);
-    // Asking takes the time of whoever is asked, so the longer it takes the more seldom: one part in fifty is exact
+    // Asking takes the time of who is asked, so the longer it takes the more seldom: one part in fifty is exact
     // enough.
     await after(Math.min(200, Math.max(10, waited / 50)));
   }

@@ -10,7 +10,7 @@ export function openWire(url) {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let unread = nothing;
   /**
-   * What came after `unread` and is not joined to it yet: joining each piece of seven megabytes anew takes longer than
+   * What came after `unread` and is not joined to it yet: joining each piece of seven megabytes again takes longer than
    * the hub needs to send them.
    */
   let pieces = [];

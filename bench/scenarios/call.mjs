@@ -1,4 +1,4 @@
-// tools/call: how many a second, how long each takes, and what CPU time each costs whoever is measured.
+// tools/call: how many a second, how long each takes, and what CPU time each costs the one that is measured.
 import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
 import { percentile } from '../lib/numbers.mjs';
 import { cpuOf, machineTime, noiseBetween } from '../lib/processes.mjs';

@@ -1,4 +1,4 @@
-// How soon a server hears that nobody waits any more: by its own word, so that asking it does not count.
+// How soon a server hears that no client waits any more: by its own word, so that asking it does not count.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
 import { openSession } from '../lib/session.mjs';

@@ -1,4 +1,4 @@
-// Sessions that nobody uses, without and with the GET stream that most clients keep open: what each keeps in memory.
+// Sessions that are not used, without and with the GET stream that most clients keep open: what each keeps in memory.
 import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
 import { memoryOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';

@@ -3,7 +3,7 @@ import { kinds, ready, stdioServer } from '../lib/contenders.mjs';
 import { openWire } from '../lib/wire.mjs';
 import { load } from './call.mjs';
 
-export const about = 'calls at 16 in flight with nobody and with 200 readers of the log stream';
+export const about = 'calls at 16 in flight without and with 200 readers of the log stream';
 
 export async function run({ rounds, calls, seconds, note }) {
   const hub = await kinds.hub({ servers: { sio: stdioServer() }, system: {} });

@@ -21,7 +21,7 @@ export async function run({ rounds, seconds, extra, note, only }) {
     await hub.close();
     for (let round = 0; round < rounds; round++) {
       for (const start of starts) {
-        // Nobody else is on its core: what another collects while it is idle would be its p99.
+        // It is alone on its core: what another collects while it is idle would be its p99.
         const one = await warm(await start(setup));
         for (const share of [0.25, 0.5]) {
           const before = one.pid && cpuOf(one.pid);

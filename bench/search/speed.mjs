@@ -88,7 +88,7 @@ async function throughput(engine, queries, allowed) {
   return `${(done / (spent(before) / 1_000)).toFixed(0)} per second of CPU, ${pauses()}`;
 }
 
-/** What a start with so many tools costs everybody else. */
+/** What a start with so many tools costs the other calls. */
 async function slices(documents, embedder) {
   const offers = new Map();
   for (const { server, name, description, parameterNames, parameterTexts } of documents) {

@@ -162,7 +162,7 @@ describe('who sends a request', () => {
     expect(identifyNow(orphan)).toBe('bad');
   });
 
-  test('a user made anew under the same name does not inherit tokens, even when only the file was edited', async () => {
+  test('a new user of the same name does not inherit tokens, even when only the file was edited', async () => {
     const at = Date.parse('2026-11-20T10:00:00.500Z');
     const { identify, identifyNow, tokens, state } = await hub(settingsOf([user('ann')]), () => at);
     const headers = { authorization: await tokens.issue({ username: 'ann' }) };

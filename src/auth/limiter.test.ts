@@ -6,7 +6,7 @@ import { createLoginLimiter } from './limiter.ts';
 import { authLimits } from './limits.ts';
 
 describe('the login limiter', () => {
-  test('after the last allowed failure an address waits until its window ends, then starts anew', () => {
+  test('after the last allowed failure an address waits until its window ends, then starts from nothing', () => {
     let at = 1_000_000;
     const limiter = createLoginLimiter({ now: () => at });
     const attempt = { account: 'ann', address: '192.0.2.1' };
@@ -118,7 +118,7 @@ describe('an account', () => {
     expect(guesses).toBeLessThanOrEqual(authLimits.loginFailuresPerAccount + authLimits.loginSlowBurst + 30);
   });
 
-  test('is open at an address with many failures if somebody has logged in to it from there, without more guesses', () => {
+  test('is open at an address with many failures if a user has logged in to it from there, without more guesses', () => {
     const limiter = createLoginLimiter();
     const [owner, guest] = ['ann', 'eve'].map((account) => ({ account, address: '192.0.2.1' }));
     if (!owner || !guest) throw new Error('both are there');
@@ -145,7 +145,7 @@ describe('an account', () => {
   });
 });
 
-test('a clock that is set back keeps nobody out for longer', () => {
+test('a clock that is set back keeps no user out for longer', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   atEnd(() => void vi.useRealTimers());
   const limiter = createLoginLimiter();

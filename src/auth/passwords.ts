@@ -49,7 +49,7 @@ export function createPasswords(): Passwords {
       if (password.length > coreLimits.passwordChars) return false;
       const kind = kindOf(passwordHash);
       // A user whose hash the hub cannot verify must not be recognisable by a quick refusal either.
-      if (kind === undefined) return (await argon2Verify(nobodysHash(ours()), password)) && false;
+      if (kind === undefined) return (await argon2Verify(hashToCompare(ours()), password)) && false;
       // The two libraries take their arguments in opposite order.
       return kind.name === 'bcrypt' ? bcryptVerify(password, passwordHash) : argon2Verify(passwordHash, password);
     });
@@ -66,7 +66,7 @@ export function createPasswords(): Passwords {
       const place = createHmac('sha256', secret).update(username).digest().readUInt32BE(0);
       const like = known[place % Math.max(1, known.length)];
       const kind = like === undefined ? undefined : kindOf(like);
-      await compare(password, nobodysHash(kind ?? ours()), started);
+      await compare(password, hashToCompare(kind ?? ours()), started);
       return false;
     },
   };
@@ -102,7 +102,7 @@ function kindOf(passwordHash: string): Kind | undefined {
 }
 
 /** A well-formed hash of this kind that no known password has: the work to verify it is the same. */
-function nobodysHash(kind: Kind): string {
+function hashToCompare(kind: Kind): string {
   if (kind.name === 'bcrypt') return `$2b$${String(kind.cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   const { memory, passes, lanes } = kind;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;

@@ -18,7 +18,7 @@ async function afterRestart(store: RevocationStore) {
   return restarted;
 }
 
-test('a token whose end cannot be written down has ended all the same, and whoever ended it hears why', async () => {
+test('a token whose end cannot be written down has ended all the same, and who ended it hears why', async () => {
   const folder = join(tempFolder(), 'gone');
   const file = revocationFile(join(folder, 'revocations.json'), silent);
   const revocations = createRevocations({ store: file, now });

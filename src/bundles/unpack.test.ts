@@ -226,7 +226,7 @@ describe('a damaged bundle is refused and leaves nothing behind', () => {
   test.each([
     ['a wrong checksum', { crc: 1 }],
     ['a wrong size', { size: 6 }],
-    ['a compression nobody knows', { method: 99 }],
+    ['an unknown compression', { method: 99 }],
     ['encryption', { flags: 1 }],
   ])('with %s', async (_, claims) => {
     const found = await refusal([

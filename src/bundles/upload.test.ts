@@ -133,7 +133,7 @@ describe('an uploaded bundle', () => {
     expect((await refusal(archive)).code).toBe(code);
   });
 
-  test('is refused under another kind of name, or with values nobody asked for', async () => {
+  test('is refused under another kind of name, or with values that were not asked for', async () => {
     const { refusal } = await hub();
     expect((await refusal(bundle(), { filename: 'notes.zip' })).message).toContain('notes.zip');
     expect((await refusal(bundle(), { userConfig: { other: 1 } })).problems[0]?.path).toBe('userConfig.other');
@@ -279,7 +279,7 @@ describe('what was changed by hand in a replaced bundle', () => {
     expect(notes.join()).toContain('arguments');
   });
 
-  test('goes where nobody can tell: the manifest of the version before is gone', async () => {
+  test('goes to an unknown place: the manifest of the version before is gone', async () => {
     const { upload, entry, dataDir } = await changed((_, env) => Object.assign(env, { MODE: 'careful' }));
     rmSync(join(dataDir, 'bundles', 'notes-1', 'manifest.json'));
     await upload(version('2'), { replace: true });

@@ -59,7 +59,7 @@ test('what was compiled does not tell where, and errors name the file all the sa
   );
 });
 
-test('a file that was changed since is compiled anew, were it by one character', () => {
+test('a file that was changed since is compiled again, were it by one character', () => {
   const folder = folderOf({ 'one.js': 'exports.value = 1;' });
   loadAndKeep(folder);
   writeFileSync(join(folder, 'one.js'), 'exports.value = 2;');

@@ -71,14 +71,14 @@ test('without a sign-in it says so, and no secret is made', async () => {
   const folder = temporaryFolder();
   expect(await check(fixture, folder)).toMatchObject({
     status: 'fail',
-    detail: expect.stringMatching(/needs somebody to sign in/),
+    detail: expect.stringMatching(/needs a user to sign in/),
   });
   expect(existsSync(join(folder, 'hub.secret'))).toBe(false);
   const elsewhere = grantOf(fixture, { address: 'https://other.example/mcp' });
   expect(await check(fixture, folderWith([elsewhere]))).toMatchObject({ status: 'fail' });
 });
 
-test('where users sign in alone it is the owner’s sign-in that is tried, and never everybody’s', async () => {
+test('where users sign in alone it is the owner’s sign-in that is tried, and never the one for all', async () => {
   const fixture = await oauthFixture();
   const perUser = { perUser: true };
   const first = grantOf(fixture, { holder: 'bob', since: 1 });

@@ -71,7 +71,7 @@ function refusal(server: string, grant: Grant | undefined, isLive: boolean): Hub
   const cause = new SignInRequired();
   const name = `Server "${server}"`;
   if (!grant) {
-    const text = `${name} needs somebody to sign in, and nobody has. The running hub says where: GET /api/servers.`;
+    const text = `${name} needs a user to sign in, and none has. The running hub says where: GET /api/servers.`;
     return new HubError('upstream_unavailable', text, { cause });
   }
   const why = isLive

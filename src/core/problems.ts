@@ -29,7 +29,7 @@ export const problemTable = {
   password_repeated: 'repeats the same few characters. Choose another one',
   password_sequence: 'is a row of the alphabet, of digits or of the keyboard. Choose another one',
   code_wrong: 'is wrong. The clock of your device may be: compare it',
-  last_admin: 'must stay "admin": nobody else is one. Make somebody else an admin first',
+  last_admin: 'must stay "admin": there is no other admin. Make another user an admin first',
   unknown_user: 'names an unknown user "{{name}}"',
   time_past: 'is in the past: it is {{now}} now',
   time_form: 'must be a time in ISO 8601 with its offset, such as 2030-01-31T12:00:00Z',

@@ -105,7 +105,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     await database.notify('news', payload);
     await until('it is heard', () => heard.length === 1);
     await stop();
-    await database.notify('news', 'nobody hears this');
+    await database.notify('news', 'not heard');
     await database.notify('weather', 'rain');
     await until('the other is heard', () => other.length === 1);
     expect(heard).toEqual([payload]);

@@ -17,7 +17,7 @@ function handle(place: DatabasePlace): DatabaseHandle {
   return made;
 }
 
-test('with DB_URL=off nothing is opened, and whoever needs a database hears so at once', async () => {
+test('with DB_URL=off nothing is opened, and who needs a database hears so at once', async () => {
   const database = handle({ url: 'off', dataDir: '/nonexistent', log: silent });
   database.start();
   expect(database.state()).toEqual({ state: 'off' });
@@ -28,7 +28,7 @@ test('with DB_URL=off nothing is opened, and whoever needs a database hears so a
   });
 });
 
-test('whoever waits for it when it is closed hears so at once', async () => {
+test('who waits for it when it is closed hears so at once', async () => {
   const database = handle({ url: 'postgres://nobody@127.0.0.1:9/none', dataDir: '/nonexistent', log: silent });
   database.start();
   const [waiting] = await Promise.allSettled([database.whenReady(600_000), database.close()]);
@@ -36,7 +36,7 @@ test('whoever waits for it when it is closed hears so at once', async () => {
 });
 
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
-  test('it is opened when told, not before, and nobody waits for it who does not want to', async () => {
+  test('it is opened when told, not before, and only those wait for it who want to', async () => {
     const database = handle(await places[kind]());
     expect(database.state()).toEqual({ state: 'opening' });
     expect(await database.tryQuery('select 1')).toBeUndefined();
@@ -50,7 +50,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 });
 
-test('it waits for what comes first, but not once somebody asks for what is in it', async () => {
+test('it waits for what comes first, but not once a caller asks for what is in it', async () => {
   // What is no address is refused without waiting for anything.
   const place = { url: 'no address', dataDir: '/nonexistent', log: silent };
   const never = new Promise<void>(() => {});
@@ -132,7 +132,7 @@ test.each([
   await expect(database.whenReady(0)).rejects.toMatchObject({ code: 'not_ready' });
 });
 
-test('a server that takes the connection and says nothing keeps nobody waiting', async () => {
+test('a server that takes the connection and says nothing keeps no caller waiting', async () => {
   const mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   atEnd(() => void mute.close());
@@ -212,7 +212,7 @@ test('after the server died and came back the hub is connected again and listens
   database.start();
   await database.whenReady(databaseWaitMs);
   await server.kill();
-  await until('it is noticed, though nobody asked anything', () => database.state().state === 'down');
+  await until('it is noticed, though no query was made', () => database.state().state === 'down');
   expect(await database.tryQuery('select 1')).toBeUndefined();
   await server.start();
   const open = await database.whenReady(databaseWaitMs);
@@ -222,7 +222,7 @@ test('after the server died and came back the hub is connected again and listens
   expect([...new Set(states)]).toEqual(['ready', 'down']);
 });
 
-test('an embedded database that breaks is opened anew, with every acknowledged row', async () => {
+test('an embedded database that breaks is opened again, with every acknowledged row', async () => {
   const place = await places.embedded();
   const database = handle(place);
   database.start();

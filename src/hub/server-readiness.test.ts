@@ -25,7 +25,7 @@ test('servers of which none is connecting have settled, whatever became of them'
   expect(await hasCome(servers().readiness.settled(1e6))).toBe(true);
 });
 
-test('whoever waits hears at the look that finds none connecting', async () => {
+test('who waits hears at the look that finds none connecting', async () => {
   const { readiness, become } = servers('connecting', 'connecting');
   const waiting = [readiness.settled(1e6), readiness.settled(1e6)];
   become('connected', 'connecting');
@@ -49,7 +49,7 @@ test('a caller that can do with some that still connect waits for the others onl
   expect(await hasCome(readiness.settled(1e6, 1))).toBe(true);
 });
 
-test('nobody waits longer than they will; what waits begins no more once the hub closes', async () => {
+test('no caller waits longer than they asked to; what waits begins no more once the hub closes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   atEnd(() => void vi.useRealTimers());
   const { readiness, closers, become } = servers('connecting');

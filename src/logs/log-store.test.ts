@@ -136,7 +136,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
     expect(new Set(entries.map(({ id }) => id)).size).toBe(3);
   });
 
-  test('a batch that is written again, because nobody knows whether it arrived, doubles nothing', async () => {
+  test('a batch that is written again, because it is not known whether it arrived, doubles nothing', async () => {
     const { book, say, database, store } = keepLog(await emptyDatabase(kind));
     const open = await database.whenReady(databaseWaitMs);
     say('one');

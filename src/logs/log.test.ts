@@ -91,7 +91,7 @@ describe('subscribers', () => {
     expect(log.entries().map((entry) => entry.message)).toEqual(['two', 'three']);
   });
 
-  test('that throw harm neither the others nor whoever logs', () => {
+  test('that throw harm neither the others nor the caller that logs', () => {
     const { log } = open();
     const heard: LogEvent[] = [];
     log.subscribe(() => {
@@ -219,7 +219,7 @@ describe('output', () => {
     expect(coloured.lines[0]).toContain('\u001b[33mwarn \u001b[0m');
   });
 
-  test('that fails to be written stops nobody', () => {
+  test('that fails to be written stops no caller', () => {
     const { log } = open({
       write: () => {
         throw new Error('disk full');

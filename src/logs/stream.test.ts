@@ -187,7 +187,7 @@ test('a reader whose connection throws is dropped and the others go on', async (
   expect(fine.messages()).toEqual(['entry']);
 });
 
-test('other events pass through to everybody; there is a bound on readers', async () => {
+test('other events pass through to all readers; there is a bound on readers', async () => {
   const { stream } = await start();
   const readers = Array.from({ length: logLimits.logReaders }, () => read(stream));
   expect(() => read(stream)).toThrow(expect.objectContaining({ code: 'too_many' }));

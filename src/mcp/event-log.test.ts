@@ -67,7 +67,7 @@ test('what is dropped, and what belongs to a session that ended, takes no room',
   expect(all.find('two', c.id)).toBeDefined();
 });
 
-test('of one principal only so many calls wait for their clients; the oldest gives way, and nobody else’s', () => {
+test('of one principal only so many calls wait for their clients; the oldest gives way, and no call of another', () => {
   const all = logs();
   const over: string[] = [];
   const ends = ['bob', ...Array.from({ length: mcpLimits.resumeWaiting }, (_, i) => `ann ${i}`)].map((name) =>

@@ -24,7 +24,7 @@ test('who has to sign in alone hears where', () => {
   expect(toldToCaller(error, 'alpha', 'connected')).toMatchObject({ message: error.message, authorizationUrl });
 });
 
-test('of a server that was taken away nobody is told to try again', () => {
+test('of a server that was taken away no caller is told to try again', () => {
   const error = new HubError('upstream_unavailable', 'Server "alpha" was stopped.');
   const { message } = toldToCaller(error, 'alpha', 'stopped');
   expect(message).toMatch(/^Server "alpha" was stopped .* List what there is again\.$/);

@@ -58,7 +58,7 @@ test('a list is public only where it is the same for all who could ask', () => {
     'a server is private': hintsFor({ hints: [open], visibility: 'private' }).of(),
     'a server is for a group': hintsFor({ hints: [open], visibility: 'group' }).of(),
     'a server is a user’s': hintsFor({ hints: [open], owner: 'ann' }).of(),
-    'somebody asks by name': hintsFor({ hints: [open] }).of({ kind: 'user', username: 'ann' }),
+    'a user asks by name': hintsFor({ hints: [open] }).of({ kind: 'user', username: 'ann' }),
   };
   expect(Object.entries(limited).filter(([, text]) => !text.includes('"cacheScope":"private"'))).toEqual([]);
   expect(hintsFor({ hints: [open] }).ofHub()).toBe('"ttlMs":0,"cacheScope":"public"');

@@ -32,7 +32,7 @@ test('the latest search that found the tool is the one that led to it', () => {
   expect(searches.find(request(ann), target('c'))?.searchId).toBe(second);
 });
 
-test('is nobody else’s: not of another user, address, or session', () => {
+test('belongs to no other: not to another user, address, or session', () => {
   const { note, rank } = usage();
   note({ principal: user('ann'), sessionId: 'one' }, 'hers', 'a');
   note({ address: '192.0.2.1' }, 'a stranger’s', 'a');
@@ -60,7 +60,7 @@ test('is forgotten after a while, and when there are many', () => {
   expect([rank(ann, 'tool 1'), rank({ principal: user('user 0') }, 'y')]).toEqual([undefined, 'x 1']);
 });
 
-test('when there are too many, it is whoever was silent longest that is forgotten', () => {
+test('when there are too many, the caller that was silent longest is forgotten', () => {
   const { note, rank, later } = usage();
   const asker = (n: number) => ({ principal: user(`user ${n}`) });
   for (let n = 0; n < mcpLimits.searchAskers; n++) note(asker(n), 'x', 'y');

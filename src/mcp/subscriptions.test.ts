@@ -135,7 +135,7 @@ test('news of a connection of one’s own are for its owner alone', async () => 
   expect(told).toEqual(['1: news']);
 });
 
-test('news of a user’s connection are for all that this user comes in by, and for nobody else', async () => {
+test('news of a user’s connection are for all that this user comes in by, and for no other user', async () => {
   const connectionOwner = (username: string) => ({ principal: { kind: 'user', username } as const, session: '' });
   const subscriptions = createSubscriptions({
     views: { get: () => view },

@@ -5,7 +5,7 @@ import { tempFolder } from '../../test/kit/databases.ts';
 import { program, settingsPlace } from '../../test/kit/settings-place.ts';
 import { makeSampleFolder, sampleSettings, sampleVersion } from './sample.ts';
 
-test('the folder of the samples is there for each hub that has them in its settings, whoever wrote those, and for no other', async () => {
+test('the folder of the samples is there for each hub that has them in its settings, however they got there, and for no other', async () => {
   const [cwd, elsewhere] = [tempFolder(), tempFolder()];
   for (const dataDir of [join(cwd, 'data'), elsewhere]) {
     const { current } = await settingsPlace().open(sampleSettings(dataDir, cwd));

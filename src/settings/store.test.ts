@@ -113,7 +113,7 @@ test('a change that is not valid, or throws, leaves everything as it was', async
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-test('nobody can change the document in force, not even through what an edit returned', async () => {
+test('the document in force cannot be changed, not even through what an edit returned', async () => {
   const store = await place.open({ mcpServers: { a: program('a') } });
   const draft = await store.change((draft) => (addServer('b')(draft), draft));
   draft.mcpServers = {};

@@ -25,7 +25,7 @@ test('much work is done in order, and others get their turn in between', async (
   expect(seen.slice(0, 4)).toEqual([1, 2, 3, 4].map((turn) => turn * smartLimits.searchTurnMs));
 });
 
-test('work that takes longer than a turn is done alone, and what fails harms nobody else', async () => {
+test('work that takes longer than a turn is done alone, and what fails harms no other work', async () => {
   let time = 0;
   const turns = createCooperativeQueue(() => time);
   const long = turns.run(() => (time += 10 * smartLimits.searchTurnMs));

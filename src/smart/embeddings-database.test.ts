@@ -107,7 +107,7 @@ test(
 );
 
 test.each(['postgres', 'embedded'] as const)(
-  'in %s: when one hub has indexed anew for a model that changed, the others follow',
+  'in %s: when one hub has indexed again for a model that changed, the others follow',
   async (kind) => {
     const shared = await emptyDatabase(kind);
     const service = await embeddingService();

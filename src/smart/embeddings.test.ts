@@ -161,7 +161,7 @@ describe('a service that fails', () => {
     expect(service.requests).toHaveLength(requests);
   });
 
-  test('once, gets a second chance before anybody notices', async () => {
+  test('once, gets a second chance before a caller notices', async () => {
     const { service, embeddings } = await working();
     let left = 1;
     service.fail(() => (left-- > 0 ? 500 : undefined));
@@ -341,7 +341,7 @@ describe('another model', () => {
     expect(service.texts().filter((text) => text.startsWith('read_file'))).toHaveLength(1);
   });
 
-  test('behind the same name is refused, until the tools are indexed anew', async () => {
+  test('behind the same name is refused, until the tools are indexed again', async () => {
     const { service, embeddings } = await working();
     service.dimensions = 32;
     expect((await ask(embeddings)).degraded).toMatch(/32 numbers where this model's have 64.*index the tools again/);
@@ -361,7 +361,7 @@ describe('another model', () => {
   });
 });
 
-test('while tools are indexed anew their old vectors answer', async () => {
+test('while tools are indexed again their old vectors answer', async () => {
   const { service, embeddings } = await working();
   service.fail(({ texts }) => (texts.length > 1 ? 'hang' : undefined));
   embeddings.reindex();

@@ -70,7 +70,7 @@ function engineOf(tools: Iterable<ToolDocument>, semantic: boolean): SearchEngin
   return engine;
 }
 
-test('after any changes the index answers exactly like one built anew', () => {
+test('after any changes the index answers exactly like one built from nothing', () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 40 }),

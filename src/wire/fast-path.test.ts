@@ -97,25 +97,22 @@ test('an answer without a length goes out in chunks as they come, and the connec
   expect(server.byNode).toEqual([]);
 });
 
-test.each(['leaves', 'ends its side', 'is cut off'])(
-  'whoever works on an answer hears that its client %s',
-  async (how) => {
-    const { answer, responses } = held();
-    const server = await echoServer({ fastPath: true, answer });
-    const line = await wire(server.port);
-    await line.send(post('1'));
-    const [res] = await until('the request', () => responses.length === 1 && responses);
-    let closes = 0;
-    res?.on('close', () => (closes += 1));
-    if (how === 'leaves') line.socket.destroy();
-    else if (how === 'ends its side') line.socket.end();
-    else line.socket.resetAndDestroy();
-    await until('it is told', () => closes > 0);
-    res?.writeHead(200, short);
-    res?.end('ok');
-    expect(closes).toBe(1);
-  },
-);
+test.each(['leaves', 'ends its side', 'is cut off'])('who works on an answer hears that its client %s', async (how) => {
+  const { answer, responses } = held();
+  const server = await echoServer({ fastPath: true, answer });
+  const line = await wire(server.port);
+  await line.send(post('1'));
+  const [res] = await until('the request', () => responses.length === 1 && responses);
+  let closes = 0;
+  res?.on('close', () => (closes += 1));
+  if (how === 'leaves') line.socket.destroy();
+  else if (how === 'ends its side') line.socket.end();
+  else line.socket.resetAndDestroy();
+  await until('it is told', () => closes > 0);
+  res?.writeHead(200, short);
+  res?.end('ok');
+  expect(closes).toBe(1);
+});
 
 test('a line break in a header is refused before anything is sent', async () => {
   const errors: unknown[] = [];

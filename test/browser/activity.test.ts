@@ -284,7 +284,7 @@ describe('calls', () => {
     await page.getByRole('main').getByRole('link', { name: 'Playground' }).waitFor();
   });
 
-  test('are shown when the hub tells of them: nothing is asked at intervals, nothing while nobody looks, nothing else', async () => {
+  test('are shown when the hub tells of them: nothing is asked at intervals, nothing while the page is hidden, nothing else', async () => {
     await call(bob, 'alpha', 'echo');
     const page = await visit(hub, '/activity?username=bob', { before: withoutIntervals });
     const total = async () => Number(/, (\d+) calls?$/.exec(await page.getByText(/^Page 1 of 1,/).innerText())?.[1]);

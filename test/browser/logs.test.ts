@@ -105,7 +105,7 @@ describe('the log', () => {
     expect(await page.getByRole('button', { name: 'Clear the log' }).count()).toBe(0);
   });
 
-  test('is cleared by an admin who means it, for everybody who looks', async () => {
+  test('is cleared by an admin who means it, for all who look', async () => {
     const own = await testHub({ env: quiet });
     const page = await visit(own, '/logs');
     const other = await tab(page, '/logs');

@@ -18,8 +18,8 @@ function failures(checks) {
 
 /**
  * `results`: scenario to checks. `expected`: scenarios that must have run. `baseline`: `scenario:check` strings that
- * may fail. Answers which of the expected scenarios passed, which failures nobody expected, which were known, and which
- * entries no longer fail.
+ * may fail. Answers which of the expected scenarios passed, which failures are new, which were known, and which entries
+ * no longer fail.
  */
 export function judge(results, expected, baseline) {
   const known = new Set(baseline);

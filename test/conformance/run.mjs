@@ -15,8 +15,8 @@ import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
 const revisions = ['2025-11-25', '2026-07-28'];
 
 /**
- * Not scored by the suite, because nobody could have passed them when the revision came out; the fixture does, so the
- * hub must. Left out: `tasks-*`, an extension the fixture does not have, and `server-sse-polling`, which looks at
+ * Not scored by the suite, because none could have passed them when the revision came out; the fixture does, so the hub
+ * must. Left out: `tasks-*`, an extension the fixture does not have, and `server-sse-polling`, which looks at
  * answers that are event streams, and whether one is depends on timing.
  */
 const more = {

@@ -1,5 +1,5 @@
 // The official conformance suite as a command. It needs Node 22, which comes as a package too; both are locked in
-// suite/ and installed when first needed, apart from the project's own dependencies: nobody else needs 240 MB, and a
+// suite/ and installed when first needed, apart from the project's own dependencies: nothing else needs 240 MB, and a
 // `node` in the project's node_modules/.bin would run everything.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

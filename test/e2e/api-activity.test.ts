@@ -19,7 +19,7 @@ let bob: string;
 let annsKey: string;
 let systemKey: string;
 
-/** Calls a tool over MCP, as whoever the token is of. */
+/** Calls a tool over MCP, as the user of the token. */
 const call = (token: string | undefined, tool: string, headers: Record<string, string> = {}, scope = '') =>
   rpc(
     hub.mcp(scope),
@@ -211,7 +211,7 @@ test('/stats and /timeline in groups, each as far as the caller sees', async () 
   expect(others).toMatchObject({ groups: 1, calls: 2, failed: 0, overTime: { calls: [0, 0, 2] } });
 });
 
-test('one record by its id; that of somebody else is as one that does not exist', async () => {
+test('one record by its id; that of another user is as one that does not exist', async () => {
   const [own] = (await list(ann)).data;
   const [others] = (await list(bob)).data;
   const get = (id: string | undefined, token: string) => api(hub, 'GET', `/activities/${id}`, { token });
@@ -347,7 +347,7 @@ describe('what the client calls itself', () => {
 describe('who may not', () => {
   const routes = ['/available', '', '/stats', '/failures', '/filters', '/x'].map((path) => `/activities${path}`);
 
-  test('nobody without a good credential', async () => {
+  test('no caller without a good credential', async () => {
     for (const path of routes) {
       for (const token of [undefined, 'eyJ.eyJ.x', `mcphub_${'0'.repeat(64)}`]) {
         expect((await api(hub, 'GET', path, { token })).status, path).toBe(401);
@@ -355,7 +355,7 @@ describe('who may not', () => {
     }
   });
 
-  test('a key that is nobody’s has no calls of its own to see', async () => {
+  test('a key without an owner has no calls of its own to see', async () => {
     for (const path of routes.slice(1)) {
       const answer = await api(hub, 'GET', path, { token: systemKey });
       expect([answer.status, answer.body.success], path).toEqual([403, false]);
@@ -427,7 +427,7 @@ describe('a call over HTTP that is refused before any server sees it leaves one 
     const kept = answer.body.message?.replace(/(?<=\bn )(?:is required|expected integer.*)(?=\.$)/, 'does not fit');
     expect(after[0]).toEqual(['refused', server, tool, 'ann', kept]);
     expect(after).toHaveLength(before + 1);
-    // What somebody tried is for them and for admins.
+    // What a user tried is for that user and for admins.
     expect((await records(tokens.ann))[0]).toEqual(after[0]);
     expect(await records(tokens.bob)).toEqual([]);
   });

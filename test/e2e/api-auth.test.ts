@@ -28,7 +28,7 @@ describe('a login', () => {
   // Each test fails from an address of its own, so that they do not lock each other out.
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
-  test('answers a token and who that is, without "data", and is not to be stored by anybody', async () => {
+  test('answers a token and who that is, without "data", and is not to be stored by any cache', async () => {
     const { status, body, headers } = await enter(hub, 'admin', 'correct horse');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe('a login', () => {
     expect(await opens(hub, body['token'] as string)).toBe(200);
   });
 
-  test('that is refused says the same whether the user exists, has no password, or is nobody', async () => {
+  test('that is refused says the same whether the user exists, has no password, or does not exist', async () => {
     const admin = await login(hub);
     await userToken(hub, admin, 'real');
     const answers = await Promise.all(
@@ -71,7 +71,7 @@ describe('a login', () => {
     ['no name', { username: '', password: 'x' }, 400, ['username']],
     ['a query in place of a text', { username: { $ne: '' }, password: { $ne: '' } }, 400, ['username', 'password']],
     ['a number', { username: 'admin', password: 1 }, 400, ['password']],
-    ['a password nobody can have', { username: 'admin', password: 'x'.repeat(1_025) }, 400, ['password']],
+    ['a password longer than any may be', { username: 'admin', password: 'x'.repeat(1_025) }, 400, ['password']],
     ['a name without end', { username: 'x'.repeat(10_000), password: 'x' }, 400, ['username']],
     ['more than anybody may send', { username: 'x', password: 'x'.repeat(httpLimits.smallBodyBytes) }, 413, undefined],
   ])('with %s is refused as what it is', async (_, body, status, paths) => {
@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(answer.body.errors?.map(({ path }) => path)).toEqual(paths);
   });
 
-  test('may be sent in pieces, whose length nobody announced, as long as they are not too many', async () => {
+  test('may be sent in pieces, whose length was not announced, as long as they are not too many', async () => {
     const pieces = (text: string) =>
       fetch(`${hub.url}/api/auth/login`, {
         method: 'POST',

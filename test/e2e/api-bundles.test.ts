@@ -149,7 +149,7 @@ test('fields may come before and after the file, replace among them', async () =
 });
 
 describe('refused is', () => {
-  test('everybody but an admin who logged in', async () => {
+  test('all callers but an admin who logged in', async () => {
     const ann = await userToken(hub, admin, 'ann');
     const strangers: [string, number][] = [
       ['eyJ.eyJ.x', 401],

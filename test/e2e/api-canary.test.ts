@@ -190,7 +190,7 @@ function getRoutes(): string[] {
 }
 
 describe('no secret is in', () => {
-  test('any answer to a GET, whoever asks', async () => {
+  test('any answer to a GET, of any caller', async () => {
     const routes = getRoutes();
     for (const known of [
       '/settings',

@@ -58,7 +58,7 @@ const routes = [
   '/clients',
 ];
 
-test.each(routes)('GET %s is for nobody without a credential', async (path) => {
+test.each(routes)('GET %s is refused without a credential', async (path) => {
   expect((await api(hub, 'GET', path)).status).toBe(401);
   expect((await api(hub, 'GET', path, { token: 'not one of ours' })).status).toBe(401);
 });
@@ -194,7 +194,7 @@ describe('GET /costs', () => {
     }
   });
 
-  test('has what is switched off for who can switch it, and for nobody else', async () => {
+  test('has what is switched off for who can switch it, and for no other user', async () => {
     const toggle = (items: string[], enabled: boolean) =>
       api(hub, 'POST', '/servers/alpha/tools/toggle', { token: tokens['admin'], body: { items, enabled } });
     await toggle(['env', 'echo'], false);
@@ -253,7 +253,7 @@ describe('GET /connect', () => {
     for (const { client, text } of clients) expect([client, text.includes(url)]).toEqual([client, true]);
   });
 
-  test('has a key where there is nothing for whoever does not say who they are, and none elsewhere', async () => {
+  test('has a key where there is nothing for an anonymous caller, and none elsewhere', async () => {
     const { config } = await hostileHttp({ tools: ['echo'] });
     const mail = { url: 'http://127.0.0.1:9/mcp', oauth: { perUser: true }, visibility: 'public' };
     const mixed = await testHub({
@@ -479,7 +479,7 @@ describe('GET /events', () => {
     };
   }
 
-  test('says that something has changed, to everybody, and not what', async () => {
+  test('says that something has changed, to all who listen, and not what', async () => {
     const listeners = await Promise.all(['admin', 'user', 'key'].map((who) => listen(tokens[who] ?? '')));
     for (const { response } of listeners) expect(response.headers.get('content-type')).toBe('text/event-stream');
     await until('the streams are open', () => listeners.every(({ text }) => text().includes(': open')));

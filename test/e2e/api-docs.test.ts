@@ -144,7 +144,7 @@ describe('the document', () => {
       // The registry is not ours to ask in tests.
       if (!schema || path.endsWith('.yaml') || path === '/registry/servers') continue;
       for (const token of [admin, user]) {
-        // For admins, or for whoever the thing belongs to.
+        // For admins, or for the owner of the thing.
         if (token === user && (operation.responses['403'] || path.endsWith('/share-candidates'))) continue;
         const { status, text } = await api(hub, 'GET', examples[path] ?? path, { token });
         expect(status, `${path} ${text}`).toBe(200);

@@ -216,7 +216,7 @@ describe('creating', () => {
   });
 });
 
-test('a group of a user is theirs until they share it, one of an admin everybody’s', async () => {
+test('a group of a user is theirs until they share it, one of an admin is for all', async () => {
   const own = async (token: string, more: object = {}) => {
     const { name } = await made(`of-${crypto.randomUUID().slice(0, 8)}`, { servers: ['alpha'], ...more }, token);
     const statuses = await Promise.all([admin, ann, bob].map(async (who) => (await get(`/${name}`, who)).status));
@@ -240,7 +240,7 @@ describe('changing', () => {
       message: expect.stringContaining('updated') as string,
       data: { id, name: 'changed', description: 'New', servers: ['alpha', 'beta'] },
     });
-    // Whoever sends back the list they got changes nothing.
+    // A client that sends back the list it got changes nothing.
     expect(dataOf(await get(`/${id}/server-configs/alpha`))).toMatchObject({ tools: ['one'] });
     await refused(() => api(hub, 'PUT', `/groups/${id}`, { token: admin, body: { name: 'Dev' } }), 409);
     expect((await get('/changing')).status).toBe(404);
@@ -421,7 +421,7 @@ describe('an owner selects no more of a server than the group had of it and they
   });
 });
 
-test('whoever may change a group or server, and nobody else, sees with whom it can be shared', async () => {
+test('who may change a group or server, and no other user, sees with whom it can be shared', async () => {
   const candidates = async (path: string, token: string | undefined) => {
     const { status, body } = await api(hub, 'GET', `${path}/share-candidates`, { token });
     return [status, body.data];

@@ -113,9 +113,9 @@ describe('a user', () => {
   test.each([
     ['a key of the system', { kind: 'system' }],
     ['a key of the system in their name', { kind: 'system', owner: 'ann' }],
-    ['a key for somebody else', { owner: 'bob' }],
+    ['a key for another user', { owner: 'bob' }],
     ['a key for an admin', { kind: 'user', owner: 'admin' }],
-    ['a key for nobody', { kind: 'user', owner: 'nobody' }],
+    ['a key for an unknown user', { kind: 'user', owner: 'nobody' }],
   ])('cannot make %s', async (_, more) => {
     const before = await storedSettings(hub);
     const answer = await create(ann, { name: 'k', ...more });
@@ -336,7 +336,7 @@ describe('a key for some addresses', () => {
 });
 
 describe('a key that only reads', () => {
-  test('reaches what a server says only reads, as it says now, and nobody else sees less', async () => {
+  test('reaches what a server says only reads, as it says now, and no other caller sees less', async () => {
     const tools = (readOnlyHint: unknown) => [
       { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
       { name: 'turn', inputSchema: { type: 'object' }, annotations: { readOnlyHint } },
@@ -435,9 +435,9 @@ describe('a body that is wrong is refused by path, and nothing changes:', () => 
     ['groups that are a text', { name: 'k', allowedGroups: 'dev' }, 'allowedGroups'],
     ['servers that are numbers', { name: 'k', allowedServers: [1] }, 'allowedServers[0]'],
     ['servers without end', { name: 'k', allowedServers: Array(1_001).fill('a') }, 'allowedServers'],
-    ['a server nobody knows', { name: 'k', allowedServers: ['a', 'gone'] }, 'allowedServers[1]'],
-    ['a group nobody knows', { name: 'k', allowedGroups: ['g-dev', 'dev', 'gone'] }, 'allowedGroups[2]'],
-    ['an owner nobody knows', { name: 'k', owner: 'nobody' }, 'owner'],
+    ['an unknown server', { name: 'k', allowedServers: ['a', 'gone'] }, 'allowedServers[1]'],
+    ['an unknown group', { name: 'k', allowedGroups: ['g-dev', 'dev', 'gone'] }, 'allowedGroups[2]'],
+    ['an unknown owner', { name: 'k', owner: 'nobody' }, 'owner'],
   ])('%s', async (_, body, path) => {
     const { id } = data(await create(admin, { name: 'k' }));
     const before = await storedSettings(hub);
@@ -451,7 +451,7 @@ describe('a body that is wrong is refused by path, and nothing changes:', () => 
   });
 });
 
-describe('nobody but a user who logged in', () => {
+describe('only a user who logged in', () => {
   test.each([
     ['GET', '/auth/keys'],
     ['POST', '/auth/keys', { name: 'k' }],

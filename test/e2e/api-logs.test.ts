@@ -63,7 +63,7 @@ describe('GET /logs', () => {
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   });
 
-  test('shows admins everything, and everybody else the servers within reach and nothing that names another', async () => {
+  test('shows admins everything, and other users the servers within reach and nothing that names another', async () => {
     // With a database the hub has something to say of its own.
     const services = (await servicesOf(admin)).filter((service) => service !== 'hub');
     expect(services).toEqual(['api', 'server:alpha', 'server:beta']);
@@ -91,7 +91,7 @@ describe('GET /logs', () => {
     expect(await logs(admin, '?service=server:beta')).not.toEqual([]);
   });
 
-  test('whoever gives a server the name of an earlier one does not see what that one left', async () => {
+  test('who gives a server the name of an earlier one does not see what that one left', async () => {
     const ours = {
       name: 'vault',
       config: hostileStdio({ exitAt: 'start', lastWords: 'the vault is under the stairs' }).config,

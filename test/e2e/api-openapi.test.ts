@@ -455,7 +455,7 @@ describe('documents', () => {
       { INSTALL_BASE_URL: 'https://a.example' },
       'https://a.example/hub',
     ],
-    ['and what MCPHub writes into every file is said by nobody', 'http://localhost:3000', {}, undefined],
+    ['and what MCPHub writes into every file is not taken at its word', 'http://localhost:3000', {}, undefined],
     ['nor are other names of this machine', 'http://[::1]:3000', {}, undefined],
   ])('name the address of the settings: %s', async (_, baseUrl, env, expected) => {
     const own = await testHub({
@@ -575,7 +575,7 @@ test('the start says what anonymous callers can run, when others can reach the h
   expect(mcp?.[0]).toBe('use everything of open, call, dead over MCP (/mcp, /sse)');
 });
 
-/** So that a settings file written anew keeps the accounts. */
+/** So that a settings file written again keeps the accounts. */
 async function usersOf(own: TestHub): Promise<Record<string, unknown>[]> {
   return (JSON.parse(await storedSettings(own)) as { users: Record<string, unknown>[] }).users;
 }

@@ -572,7 +572,7 @@ describe('importing', () => {
     await refused(() => post('?dryRun=maybe', { text: block }), 400);
   });
 
-  test('switches off what belonged to somebody who is no user here', async () => {
+  test('switches off what belonged to a user unknown here', async () => {
     const config = { url: 'https://x.example/mcp', headers: { 'x-stolen': '${SECRET_OF_THE_HUB}' } };
     const answer = await post('', { mcpServers: { strange: { ...config, owner: 'stranger' } } });
     expect(answer.status, answer.text).toBe(201);
@@ -586,7 +586,7 @@ describe('importing', () => {
   });
 });
 
-test('whoever takes a name that has just become free reaches nothing of the server that had it', async () => {
+test('who takes a name that has just become free reaches nothing of the server that had it', async () => {
   const vault = await hostileHttp({ name: 'vault', tools: ['open_it'] });
   const body = { name: 'vault', config: { ...vault.config, visibility: 'private' } };
   expect((await call('POST', '', admin, body)).status).toBe(201);
@@ -633,7 +633,7 @@ test('servers of users neither get the environment of the hub nor reach its netw
   expect(later.filter(({ method }) => method === 'initialize').every(({ headers }) => !headers?.['x-stolen'])).toBe(
     true,
   );
-  // Whoever becomes an admin is trusted from then on.
+  // Who becomes an admin is trusted from then on.
   await userToken(own, token, 'eve', { role: 'admin' });
   await until('theirs has it now', () =>
     victim

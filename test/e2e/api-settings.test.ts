@@ -227,7 +227,7 @@ describe('the export', () => {
   });
 });
 
-test('before anybody logs in, a dashboard learns where it is and nothing else', async () => {
+test('before a user logs in, a dashboard learns where it is and nothing else', async () => {
   const below = await testHub({
     mcpServers: { alpha: { command: 'x', enabled: false } },
     env: { BASE_PATH: '/hub' },

@@ -106,7 +106,7 @@ describe('is for admins', () => {
     }
   });
 
-  test('nobody is asked to log in', async () => {
+  test('no caller is asked to log in', async () => {
     const { status } = await api(hub, 'POST', '/smart-routing/search', { body: { query: 'x' } });
     expect(status).toBe(401);
     expect((await ask({ query: 'x' }, 'nonsense')).status).toBe(401);

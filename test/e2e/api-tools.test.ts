@@ -271,7 +271,7 @@ describe('answers', () => {
   });
 });
 
-test('nobody without a valid credential calls tools here', async () => {
+test('no caller without a valid credential calls tools here', async () => {
   const before = main.received('tools/call').length;
   const body = { toolName: 'delay' };
   expect((await api(hub, 'POST', '/tools/call/main', { body })).status).toBe(401);

@@ -243,7 +243,7 @@ describe('an admin', () => {
   });
 
   test.each(['nobody', 'PLAIN', 'plain ', '__proto__', 'constructor', '..%2fadmin', 'x'.repeat(2_000)])(
-    'finds nobody called %s',
+    'finds no user called %s',
     async (name) => {
       const before = await storedSettings(hub);
       for (const answer of [
@@ -268,7 +268,7 @@ describe('an admin', () => {
     expect(await opens(hub, await login(hub, `reset-${member}`, 'set by the admin'))).toBe(200);
   });
 
-  // With PostgreSQL nobody edits a file.
+  // With PostgreSQL there is no file to edit.
   test.skipIf(testDatabase === 'postgres')(
     'cannot change anything while the settings file is broken, and is told so',
     async () => {
@@ -311,7 +311,7 @@ test('an admin who is demoted changes nothing any more, also not by what was on 
   expect(await storedSettings(hub)).toBe(then);
 });
 
-test('what nobody owns is the system’s: an admin who is demoted takes neither its trust nor itself along', async () => {
+test('what has no owner is the system’s: an admin who is demoted takes neither its trust nor itself along', async () => {
   const upstream = await hostileHttp({ tools: ['t'] });
   const own = await testHub({
     mcpServers: { ours: { ...upstream.config }, given: { url: 'http://127.0.0.1:9/mcp', owner: 'admin' } },
@@ -326,7 +326,7 @@ test('what nobody owns is the system’s: an admin who is demoted takes neither 
     return [answer.status, data(answer)];
   };
   const statusOf = async () => (await ask(root, 'GET', '/servers/ours'))[1];
-  // Started anew, as it is another owner's now.
+  // Started again, as it is another owner's now.
   const now = await until('it is connected again', async () => {
     const found = await statusOf();
     return (found as { status: string }).status === 'connected' && found;
@@ -348,7 +348,7 @@ test('what nobody owns is the system’s: an admin who is demoted takes neither 
     expect((await ask(token, method, path, body))[0], `${method} ${path}`).toBe(path === '/groups/all' ? 403 : 404);
 });
 
-test('whoever takes an admin’s right away is told which keys of the system go on opening', async () => {
+test('who takes an admin’s right away is told which keys of the system go on opening', async () => {
   const own = await testHub({ mcpServers: {} });
   const token = await login(own);
   const makes = async (username: string) => {
@@ -425,7 +425,7 @@ describe('a user who is deleted', () => {
       api(own, method, `/servers/bobs${path}`, { token: root, body });
     expect(data(await bobs('GET', ''))).toMatchObject({ status: 'disabled' });
     expect(victim.received('initialize')).toEqual([]);
-    // Whoever switches it on vouches for it.
+    // Who switches it on vouches for it.
     await bobs('POST', '/toggle', { enabled: true });
     await until('it is connected with what the hub has', () =>
       victim.journal().some(({ headers }) => headers?.['x-stolen'] === 'value-of-the-hub-2'),
@@ -437,7 +437,7 @@ describe('a user who is deleted', () => {
     const { status, body } = await remove('admin');
     expect([status, body.message]).toEqual([
       400,
-      'Cannot delete user "admin": nobody deletes themselves. Ask another admin.',
+      'Cannot delete user "admin": it is your own account. Ask another admin.',
     ]);
     expect(await storedSettings(hub)).toBe(before);
   });

@@ -16,7 +16,7 @@ import { legacySession, type Session, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A question of a server is for the client whose call it belongs to. Whoever cannot be told to be meant never hears of
+// A question of a server is for the client whose call it belongs to. Where that is not clear, no client hears of
 // it.
 
 let hub: TestHub;
@@ -173,7 +173,7 @@ test('a call that was given up and goes on is never taken for another client’s
   expect((await again.told()).result).toEqual(filled('yes').result);
 });
 
-test('nor does anybody hear in the log of what may be about such a call', async () => {
+test('nor does a client hear in the log of what may be about such a call', async () => {
   const [a, b] = await Promise.all([client('log'), client('log')]);
   const logged = (answer: RawAnswer) => answer.messages.flatMap(({ params }) => (params ? [params.data] : []));
   expect(logged(await b.call('log', { label: 'about b' }))).toEqual(['about b']);
@@ -182,7 +182,7 @@ test('nor does anybody hear in the log of what may be about such a call', async 
   expect(logged(await a.call('log', { label: 'about a' }))).toEqual(['about a']);
 });
 
-test('what a server asks after its call is nobody’s', async () => {
+test('what a server asks after its call is for no client', async () => {
   const [own, other] = await Promise.all([client('background'), bystander('background')]);
   const listening = await own.listen();
   await own.call('later', { label: 'too late' });
@@ -205,7 +205,7 @@ test('what a server asks on no stream of a call is not asked of a client, where 
   expect((await call.told()).result).toEqual({ roots: [{ uri: 'file:///a' }] });
 });
 
-test('what a server asks for a task is for the client that fetches its result, whoever else calls', async () => {
+test('what a server asks for a task is for the client that fetches its result, even if others call', async () => {
   const [a, b, other] = await Promise.all([client('crowd'), client('crowd'), bystander('crowd')]);
   const holding = b.call('hold', { label: 'busy' });
   const { result } = await a.call('task', { label: 'mine' });
@@ -231,8 +231,8 @@ describe('an answer', () => {
     const { id } = await call.asked();
     const forged = await reply(hub.mcp('foreign'), b, id, filled('from b'));
     expect([forged.status, forged.text]).toEqual([202, '']);
-    // Nor without any session, nor for an id that nobody was given.
-    await reply(hub.mcp('foreign'), { headers: {} }, id, filled('from nobody'));
+    // Nor without any session, nor for an id that was never given.
+    await reply(hub.mcp('foreign'), { headers: {} }, id, filled('from a stranger'));
     await reply(hub.mcp('foreign'), a, 1, filled('for nothing'));
     await reply(hub.mcp('foreign'), a, id, filled('from a'));
     expect((await call.told()).result).toEqual(filled('from a').result);

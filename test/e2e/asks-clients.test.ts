@@ -3,7 +3,7 @@ import { type Answers, clientKinds, connect } from '../kit/clients.ts';
 import { httpFixture, stdioFixture } from '../kit/conformance-fixture.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// What servers ask, in all four pairs of old and new, with the official libraries on both sides: nobody has to know
+// What servers ask, in all four pairs of old and new, with the official libraries on both sides: none has to know
 // which era the other one is of.
 
 let hub: TestHub;

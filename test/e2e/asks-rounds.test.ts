@@ -34,7 +34,7 @@ const call = (server: string, name: string, again: Record<string, unknown> = {},
 describe.each(['pipe', 'http'])('a server over %s', (server) => {
   const confirm = { confirm: { action: 'accept', content: { ok: true } } };
 
-  test('has its state brought back by whom it was given, for what it was given, and by nobody else', async () => {
+  test('has its state brought back by whom it was given, for what it was given, and by no other client', async () => {
     const { result } = await call(server, tool);
     expect(result).toMatchObject({
       resultType: 'input_required',

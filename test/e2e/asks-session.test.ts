@@ -210,7 +210,7 @@ test.each([
   expect((await call.told()).result).toEqual(filled('round').result);
 });
 
-test('whoever is no client, or has no session, is not asked, and the server is told at once', async () => {
+test('who is no client, or has no session, is not asked, and the server is told at once', async () => {
   const bare = await rpc(url('http'), 'tools/call', { name: 'form', arguments: { label: 'bare' } });
   expect((toldBy(bare.result) as Told).error?.code).toBe(-32601);
   const rest = await within(
@@ -221,7 +221,7 @@ test('whoever is no client, or has no session, is not asked, and the server is t
   expect((toldBy(JSON.parse(rest.text)) as Told).error?.code).toBe(-32601);
 });
 
-test('the end of an elicitation by address is told once, to whom was sent there and to nobody else', async () => {
+test('the end of an elicitation by address is told once, to whom was sent there and to no other client', async () => {
   const [own, other] = await Promise.all([client('http'), client('http')]);
   const [heard, unheard] = await Promise.all([own.listen(), other.listen()]);
   const call = await begin(own, 'address', { label: 'mine' });
@@ -234,7 +234,7 @@ test('the end of an elicitation by address is told once, to whom was sent there 
   await own.call('finish', { label: 'mine' });
   await own.call('finish', { label: 'mine' });
   await other.call('finish', { label: 'theirs' });
-  await own.call('finish', { label: 'nobody’s' });
+  await own.call('finish', { label: 'unknown' });
   const done = 'notifications/elicitation/complete';
   await heard.message('the end of its own', ({ method }) => method === done);
   await unheard.message('the end of the other', ({ method }) => method === done);

@@ -298,7 +298,7 @@ describe('a token', () => {
     expect((await tokens.client.refresh(tokens.refresh, { scope: 'mcp' })).body.error).toBeUndefined();
   });
 
-  test('ends when the password of its user changes, and when the account is made anew', async () => {
+  test('ends when the password of its user changes, and when the account is made again', async () => {
     await userToken(hub, admin, 'cat', { servers: ['alpha'] });
     const before = await letIn({ username: 'cat' });
     const reset = await api(hub, 'PUT', '/users/cat', { token: admin, body: { password: 'another password' } });

@@ -163,7 +163,7 @@ async function refused(statuses: number[], requests: [target: string, asked: Sen
 }
 
 test.each([...spellings, 'absolute', 'of another'])(
-  'below %j nobody gets past what is asked of them',
+  'below %j no caller gets past what is asked of them',
   async (spelling) => {
     const prefix = { absolute: root + base, 'of another': `http://evil.example${base}` }[spelling] ?? spelling;
     const before = calls();
@@ -211,7 +211,7 @@ test('below the prefix itself everything works, and nowhere else', async () => {
   for (const spelling of ['', '/hub', '/my.x', '/my-x/hub', `${base}${base}`, '/MY.X/HUB'])
     for (const [method, path, body] of open) {
       const { status } = await sent(spelling + path, { method, headers: { ...headers, accept: '*/*' }, body });
-      // What looks like the endpoint of a user (`/hub/mcp`) is nobody's.
+      // What looks like the endpoint of a user (`/hub/mcp`) is not one.
       expect([401, 403, 404], `${method} ${spelling}${path}`).toContain(status);
     }
   expect(calls() - before).toBe(4);

@@ -140,7 +140,7 @@ describe.each(['stdio', 'http'])('a server over %s', (kind) => {
     await cancelledOnce(server(), call.id);
   });
 
-  test('nobody can cancel the call of another', async () => {
+  test('no caller can cancel the call of another', async () => {
     const [mine, yours] = [await session(hub.mcp()), await session(hub.mcp())];
     const tag = `${kind} protected`;
     const answer = mine.call(`${kind}-progress`, { tag, steps: 20, ms: 20 }, { id: 1, meta: { progressToken: 1 } });
@@ -160,7 +160,7 @@ describe.each(['stdio', 'http'])('a server over %s', (kind) => {
     expect(failed.result).toEqual({ content: [{ type: 'text', text: 'the tool failed' }], isError: true });
   });
 
-  test('fifty hanging calls delay nobody', async () => {
+  test('fifty hanging calls delay no other', async () => {
     const own = await session(hub.mcp());
     const hanging = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>

@@ -149,7 +149,7 @@ describe('a file that cannot be edited is left as it is', () => {
     expect(read(inside).mcpServers['toolhub']?.url).toBe(`${hub.url}/mcp`);
   });
 
-  test('an entry of that name that somebody else put there stays', async () => {
+  test('an entry of that name that was there before stays', async () => {
     const who = person(hub);
     const text = '{"mcpServers": {"toolhub": {"url": "https://elsewhere.example/mcp"}}}';
     const path = put(cursorOf(who), text);

@@ -5,7 +5,7 @@ import { legacySession, modern, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
-// Everybody uses the same JSON-RPC ids at the same time; everybody gets their own answer (the worst thing a hub can get
+// All clients use the same JSON-RPC ids at the same time; each gets its own answer (the worst thing a hub can get
 // wrong).
 
 let hub: TestHub;

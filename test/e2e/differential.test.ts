@@ -235,7 +235,7 @@ describe.each(clients)('a %s client', (kind) => {
       await compare(both, requests);
     });
 
-    test('is refused with the same code through the hub what nobody has', async () => {
+    test('is refused with the same code through the hub what does not exist', async () => {
       const [own, through] = both;
       for (const [method, params] of unknown) {
         const there = (await own.request(method, params)).at(-1)?.error?.code;

@@ -198,11 +198,11 @@ describe('${file:/path} in the settings', () => {
     return path;
   };
 
-  test('is filled in when the server is connected, each time anew, and shown nowhere', async () => {
+  test('is filled in when the server is connected, each time again, and shown nowhere', async () => {
     const path = fileWith(`${value}-first\n`);
     const server = hostileStdio({ name: 's', lastWords: 'gone' });
     const says = join(temporaryFolder(), 'says');
-    // Tells the test what it got, and everybody who reads the log too.
+    // Tells the test what it got, and all who read the log too.
     const script = `require('fs').appendFileSync(${JSON.stringify(says)}, process.env.KEY + '\\n'); console.error('key is', process.env.KEY);`;
     const env = {
       ...(server.config['env'] as object | undefined),

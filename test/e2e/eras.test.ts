@@ -255,7 +255,7 @@ test.each([
   [['session'], ['stateless'], true],
   [['stateless'], ['session'], false],
 ] as const)(
-  'an HTTP server that speaks %s and then %s is met anew while the hub runs',
+  'an HTTP server that speaks %s and then %s is met again while the hub runs',
   async (before, after, isNewThen) => {
     const server = await eraHttp({ speaks: before });
     const hub = await start(server);

@@ -12,7 +12,7 @@ import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts
 import { until } from '../kit/until.ts';
 
 // Who counts as being on this machine (CONTRACT §7): a hub that others can reach, behind a proxy as well, is open to
-// nobody who was not let in.
+// no caller that was not let in.
 
 const reading = { inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
 const plain = await hostileHttp({ name: 'plain', tools: ['echo', 'poke'] });
@@ -257,7 +257,7 @@ test.each<[string, SettingsDocument['systemConfig']]>([
   expect(await overHttp({ ...hub }, 'late', {}).then((found) => found.slice(0, 2))).toEqual([200, 200]);
 });
 
-test('a request whose body is still on its way when the hub gets an address elsewhere is judged anew', async () => {
+test('a request whose body is still on its way when the hub gets an address elsewhere is judged again', async () => {
   const hub = await started();
   const token = await login(hub);
   const { port } = new URL(hub.url);
@@ -475,7 +475,7 @@ describe('a web page runs no tool', () => {
       expect((await api(hub, 'GET', '/tools/shown/look', { headers })).status).toBe(200);
     // True is what the annotation must be.
     await refused(hub, 'GET', '/api/tools/shown/liar', { 'sec-fetch-mode': 'navigate' });
-    // Which are there is told nobody who may not see them.
+    // Which are there is told only to those who may see them.
     expect(
       (await api(lan as TestHub, 'GET', '/tools/plain/echo', { headers: { 'sec-fetch-mode': 'cors' } })).status,
     ).toBe(404);

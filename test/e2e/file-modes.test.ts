@@ -9,7 +9,7 @@ import { until } from '../kit/until.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test('an open data folder and an open settings file are closed at the start, and so is a file that an editor made anew', async () => {
+test('an open data folder and an open settings file are closed at the start, and so is a file that an editor replaced', async () => {
   const folder = temporaryFolder();
   const settings = join(folder, 'mcp_settings.json');
   const data = join(folder, 'data');

@@ -256,7 +256,7 @@ describe('an approval', () => {
 
   test('by the caller is asked of its client, in both eras', async () => {
     await set(ask('caller'));
-    expect((await call({ text: 'nobody there' }, admin)).message).toMatchObject({
+    expect((await call({ text: 'no answer' }, admin)).message).toMatchObject({
       error: { code: -32001, data: { reason: 'approval' }, message: expect.stringContaining('cannot ask') as string },
     });
     const headers = { authorization: `Bearer ${admin}` };

@@ -179,7 +179,7 @@ test('changes of resources are heard by those who subscribed with the same value
   expect(heard(x.open)).toBe(1);
 });
 
-test('no credential of the hub is passed on, whoever’s it is and wherever it stands (CVE-2026-120323, MCPJungle #252)', async () => {
+test('no credential of the hub is passed on, of any user and wherever it stands (CVE-2026-120323, MCPJungle #252)', async () => {
   const client = await handClient(hub.url);
   const { body } = await client.redeem(await authorize(client.address({ resource: hub.mcp() }), { username: 'ann' }));
   const disabled = await keyToken(hub, ann, { kind: 'user', enabled: false });

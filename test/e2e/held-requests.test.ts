@@ -32,7 +32,7 @@ const asAdmin = async (method: string, path: string, body?: unknown) => {
 const ends: [what: string, end: (key: string) => Promise<unknown>][] = [
   ['a user who is deleted', () => asAdmin('DELETE', '/users/ann')],
   [
-    'a user who is deleted and made anew',
+    'a user who is deleted and made again',
     async () => {
       await asAdmin('DELETE', '/users/ann');
       await asAdmin('POST', '/users', { username: 'ann', password: 'another one' });

@@ -203,29 +203,32 @@ test('messages that come in crumbs, or many at once, are put together', async ()
   expect(answers.map((answer) => answer.result?.content?.[0]?.text)).toEqual(answers.map((_, i) => `${tag}${i}`));
 });
 
-test.each(['stdio', 'http'] as const)('wrong answers over %s reach nobody, right ones their caller', async (kind) => {
-  const bad = kind === 'stdio' ? hostileStdio({ name: 'bad' }) : await hostileHttp({ name: 'bad' });
-  const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
-  await hub.connected(2);
-  const own = await session(hub.mcp());
-  const events = await own.listen();
-  for (const tool of ['twice', 'stranger', 'id_as_text', 'late_progress', 'foreign_progress']) {
-    const answer = await own.call(`bad-${tool}`, { tag: tool }, { meta: { progressToken: 5 } });
-    expect(answer.result?.content?.[0]?.text, tool).toBe(tool);
-    const foreign = answer.messages.filter(
-      (message) => message.method === 'notifications/progress' && message.params?.progressToken !== 5,
-    );
-    expect(foreign, tool).toEqual([]);
-  }
-  // Neither result nor error, or both: the caller hears something definite all the same.
-  for (const tool of ['neither', 'both']) {
-    const answer = await within(tool, own.call(`bad-${tool}`, { tag: tool }));
-    expect(answer.error !== undefined || answer.result?.content?.[0]?.text === tool, tool).toBe(true);
-  }
-  await goodServerWorks(hub);
-  expect(JSON.stringify(events.messages)).not.toContain('for nobody');
-  expect((await call(hub, 'bad-delay', { tag: 'end' })).result?.content?.[0]?.text).toBe('end');
-});
+test.each(['stdio', 'http'] as const)(
+  'wrong answers over %s reach no caller, right ones their caller',
+  async (kind) => {
+    const bad = kind === 'stdio' ? hostileStdio({ name: 'bad' }) : await hostileHttp({ name: 'bad' });
+    const hub = await testHub({ mcpServers: { bad: bad.config, good: good.config } });
+    await hub.connected(2);
+    const own = await session(hub.mcp());
+    const events = await own.listen();
+    for (const tool of ['twice', 'stranger', 'id_as_text', 'late_progress', 'foreign_progress']) {
+      const answer = await own.call(`bad-${tool}`, { tag: tool }, { meta: { progressToken: 5 } });
+      expect(answer.result?.content?.[0]?.text, tool).toBe(tool);
+      const foreign = answer.messages.filter(
+        (message) => message.method === 'notifications/progress' && message.params?.progressToken !== 5,
+      );
+      expect(foreign, tool).toEqual([]);
+    }
+    // Neither result nor error, or both: the caller hears something definite all the same.
+    for (const tool of ['neither', 'both']) {
+      const answer = await within(tool, own.call(`bad-${tool}`, { tag: tool }));
+      expect(answer.error !== undefined || answer.result?.content?.[0]?.text === tool, tool).toBe(true);
+    }
+    await goodServerWorks(hub);
+    expect(JSON.stringify(events.messages)).not.toContain('for nobody');
+    expect((await call(hub, 'bad-delay', { tag: 'end' })).result?.content?.[0]?.text).toBe('end');
+  },
+);
 
 test.each(['stdio', 'http'] as const)(
   'answers over %s to requests that were not made yet reach no later caller, and are told once',
@@ -288,7 +291,7 @@ test.each([{ cursorLoop: true }, { endless: true }])(
 );
 
 test.each([['tools/list'], ['prompts/list'], ['resources/list'], ['resources/templates/list']])(
-  'a server that never answers %s still offers the rest, and keeps nobody waiting',
+  'a server that never answers %s still offers the rest, and keeps no caller waiting',
   async (method) => {
     const bad = await hostileHttp({
       name: 'bad',
@@ -427,7 +430,7 @@ describe('beside a good server', () => {
   });
 });
 
-test('nobody listening, an unknown host and a redirect elsewhere harm nobody', async () => {
+test('no listener, an unknown host and a redirect elsewhere do no harm', async () => {
   const port = await freePort();
   const redirecting = await hostileHttp({ redirectTo: 'http://169.254.169.254/latest/meta-data' });
   const hub = await testHub({
@@ -475,7 +478,7 @@ test('event streams with any kind of line end are read', async () => {
   }
 });
 
-test('a server that asks for things nobody can give is told so, and goes on', async () => {
+test('a server that asks for things no client can give is told so, and goes on', async () => {
   const bad = hostileStdio({ name: 'bad' });
   const hub = await testHub({ mcpServers: { bad: bad.config } });
   await hub.connected(1);

@@ -225,7 +225,7 @@ test('a cache that lacks files of a package is mended once, with a line in the l
   expect(existsSync(join(elsewhere, 'precious'))).toBe(true);
 });
 
-test('a package that is broken also when it was installed anew is not installed again and again', async () => {
+test('a package that is broken also when it was installed a second time is not installed again and again', async () => {
   const npx = fakeNpx();
   npx.install('pkg');
   const before = await testHub({ mcpServers: { s: npx.server('pkg') } });

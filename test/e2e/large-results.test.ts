@@ -9,7 +9,7 @@ import { legacySession, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Large results go through in pieces: whole, unchanged, and without anybody else waiting for them.
+// Large results go through in pieces: whole, unchanged, and without another call waiting for them.
 
 const kinds: readonly LargeKind[] = ['stdio', 'json', 'sse', 'legacy'];
 
@@ -129,7 +129,7 @@ test('the id of a large answer is found wherever it stands', async () => {
   expect(answer.hash).toBe(expectedHash(1_024, 'l', 5));
 });
 
-test('a large line that is no JSON harms nobody, and the call to which it may belong runs into its timeout', async () => {
+test('a large line that is no JSON harms no other call, and the call to which it may belong runs into its timeout', async () => {
   const { error } = await rpc(hub.mcp(), 'tools/call', {
     name: 'hasty-large',
     arguments: { kb: 1_024, seed: 'x', fault: 'broken' },
@@ -157,7 +157,7 @@ test('what a client did not read when it left is forgotten, and its server goes 
   expect(answer.hash).toBe(expectedHash(1_024, 'next', 2));
 });
 
-test('a client that reads slowly gets all of it, and holds up nobody', async () => {
+test('a client that reads slowly gets all of it, and holds up no other', async () => {
   const slow = await beginCall(hub.mcp(), 'stdio-large', { kb: 51_200, seed: 'slow' }, { id: 1 });
   slow.incoming.pause();
   await until('it waits for its client', () => unsent() > 0);

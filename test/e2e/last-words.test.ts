@@ -25,7 +25,7 @@ const program = `
   });
 `;
 
-test('what a server prints when it dies reaches the log and whoever manages it, and no caller; its secrets reach nobody', async () => {
+test('what a server prints when it dies reaches the log and its managers, and no caller; its secrets reach none of them', async () => {
   const secret = 'key-a1b2c3d4e5f6';
   const hub = await testHub({
     mcpServers: {
@@ -70,7 +70,7 @@ test('what a server prints when it dies reaches the log and whoever manages it, 
   for (const text of [...told, ...toManagers, JSON.stringify(hub.hub.servers())]) expect(text).not.toContain(secret);
 });
 
-test('a server that is given to somebody else has a log when it runs again', async () => {
+test('a server that is given to another user has a log when it runs again', async () => {
   const hub = await testHub({ mcpServers: { s: { command: process.execPath, args: ['-e', program] } }, env });
   await hub.connected(1);
   const admin = await login(hub);

@@ -72,7 +72,7 @@ test('a storm of notifications becomes few, and ends with the right list', async
   expect(toolChanges(own.events)).toBeLessThanOrEqual(5);
 });
 
-test('a notification without a change is told to nobody', async () => {
+test('a notification without a change is told to no client', async () => {
   const own = await listener('only alpha');
   const asked = alpha.received('tools/list').length;
   await alpha.control({ emit: '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}' });
@@ -105,7 +105,7 @@ test('a resource update reaches its subscribers only', async () => {
   await until('the other subscriber hears', () => updates(not).length === 1);
   expect([updates(subscribed), updates(not)]).toEqual([['a://one'], ['b://one']]);
   await mine.request('resources/unsubscribe', { uri: 'a://one' });
-  await until('the server is told that nobody listens', () => alpha.received('resources/unsubscribe').length >= 1);
+  await until('the server is told that no client listens', () => alpha.received('resources/unsubscribe').length >= 1);
   expect((await mine.request('resources/subscribe', { uri: 'nowhere://x' })).error).toBeDefined();
 });
 
@@ -136,14 +136,14 @@ test('edits of settings are told to those whose lists they change', async () => 
   expect((await subset.tools()).sort()).toEqual(['alpha-echo', 'alpha-pid']);
   hub.write({ mcpServers: { beta: beta.config }, groups });
   await until(
-    'everybody with alpha hears',
+    'each with alpha hears',
     () => toolChanges(global.events) === 1 && toolChanges(group.events) === 1 && toolChanges(subset.events) === 2,
   );
   expect([await group.tools(), await subset.tools()]).toEqual([[], []]);
   expect(toolChanges(single.events)).toBe(0);
 });
 
-test('a renamed server keeps its tools while it connects anew, and clients hear of the names once', async () => {
+test('a renamed server keeps its tools while it connects again, and clients hear of the names once', async () => {
   const folder = temporaryFolder();
   const gate = join(folder, 'gate');
   const own = await hostileHttp({ name: 'own', tools: ['one', 'two'], gate });

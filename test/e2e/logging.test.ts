@@ -26,7 +26,7 @@ beforeAll(async () => {
   await hub.connected(3);
 });
 
-test('over a pipe, what is logged while one call runs is that call’s; while two run, nobody’s', async () => {
+test('over a pipe, what is logged while one call runs is that call’s; while two run, of no call', async () => {
   const [a, b] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);
   const hanging = async (own: typeof a, tag: string) => {
     const before = pipe.received('tools/call').length;
@@ -72,7 +72,7 @@ test('a server logs at the least severe level that any of its sessions wants, an
   expect(logged(await loud.call('calm-log', { tag: 'heard' }))).toEqual(['heard']);
   expect(logged(await quiet.call('log', { tag: 'not heard' }))).toEqual([]);
   await loud.end();
-  await until('nobody wants that much any more', () => levels(calm).at(-1) === 'info');
+  await until('no client wants that much any more', () => levels(calm).at(-1) === 'info');
   expect((await quiet.request('logging/setLevel', { level: 'loud' })).error?.code).toBe(-32602);
   await quiet.end();
 });
@@ -120,7 +120,7 @@ test('on a connection of its own a session hears everything that is logged, at i
   // The control socket belongs to whichever process opened it last; only one of them can speak.
   await server.control({ emit: note('warning', 'a warning') });
   await server.control({ emit: note('error', 'an error') });
-  const heard = await until('somebody hears it', () => open.map(logged).find((one) => one.includes('an error')));
+  const heard = await until('a client hears it', () => open.map(logged).find((one) => one.includes('an error')));
   expect([['an error'], ['a warning', 'an error']]).toContainEqual(heard);
   expect(open.map(logged).filter((one) => one.length > 0)).toHaveLength(1);
 });

@@ -46,7 +46,7 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
   ['encoded, though it need not be', { region: 'eu' }, { 'mcp-param-region': b64('eu') }],
   ['encoded, as it must be', { region: ' ü\n' }, { 'mcp-param-region': b64(' ü\n') }],
   ['what looks encoded, encoded', { region: '=?base64?eA==?=' }, { 'mcp-param-region': b64('=?base64?eA==?=') }],
-  ['somebody else’s header', {}, { 'mcp-param-other': 'x' }],
+  ['a header of another parameter', {}, { 'mcp-param-other': 'x' }],
 ])('a call goes through: %s', async (_, args, headers) => {
   const before = server.received('tools/call').length;
   expect((await call(args, headers)).result?.isError).toBeUndefined();

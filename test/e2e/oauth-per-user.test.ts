@@ -9,7 +9,7 @@ import { modernRequest, session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A server that each user signs in to alone (`oauth.perUser`): nobody's call goes there as somebody else.
+// A server that each user signs in to alone (`oauth.perUser`): no call goes there as another user.
 
 interface Answer {
   readonly name: string;
@@ -62,7 +62,7 @@ function statusAs(hub: TestHub, token: string, wanted: string): Promise<Answer> 
   });
 }
 
-/** The tools are there: somebody has signed in and the server has listed them. */
+/** The tools are there: a user has signed in and the server has listed them. */
 async function listed(hub: TestHub): Promise<void> {
   await until('the tools are listed', async () => {
     const { result } = await rpc(hub.mcp('mail'), 'tools/list', {});
@@ -102,7 +102,7 @@ test('each user’s calls go with their own sign-in, whatever they come in by', 
   expect(fixture.calls).toHaveLength(22);
   expect(callersOf(fixture).filter((line) => line !== 'ann: ann' && line !== 'bob: bob')).toEqual([]);
   expect(new Set(fixture.calls.map(({ token }) => token)).size).toBe(2);
-  // The hub is one client there, whoever signs in.
+  // The hub is one client there, for all users.
   expect(fixture.registered).toHaveLength(1);
 });
 
@@ -113,7 +113,7 @@ test('the hub registers itself once, however many begin to sign in at the same m
   expect(fixture.registered).toHaveLength(1);
 });
 
-test('who has not signed in is told where to, everywhere, and nobody else notices', async () => {
+test('who has not signed in is told where to, everywhere, and no other user notices', async () => {
   const { fixture, hub, ann, bob } = await world();
   expect(await serverAs(hub, bob)).toMatchObject({
     status: 'oauth_required',
@@ -141,7 +141,7 @@ test('who has not signed in is told where to, everywhere, and nobody else notice
   expect(callersOf(fixture)).toEqual(['ann: meanwhile', 'bob: at last']);
 });
 
-test('before anybody has signed in, a call by name says where to', async () => {
+test('before any user has signed in, a call by name says where to', async () => {
   const { hub, admin, bob } = await world();
   await until('the server has said that it wants a sign-in', async () => {
     const { servers } = await hub.health();
@@ -152,20 +152,20 @@ test('before anybody has signed in, a call by name says where to', async () => {
   expect(rest.body).toMatchObject({ error: 'oauth_required', authorizationUrl: page(hub) });
 });
 
-test('anonymous callers and keys without an owner use nobody’s sign-in', async () => {
+test('anonymous callers and keys without an owner use no sign-in', async () => {
   const { fixture, hub, admin } = await world();
   await signIn(hub, 'ann');
   await listed(hub);
   const key = await keyToken(hub, admin, { accessType: 'all' });
   expect((await call(hub, undefined, 'x')).error?.message).toMatch(/Log in to the hub first/);
-  expect((await call(hub, key, 'x')).error?.message).toMatch(/this access key is nobody's/);
+  expect((await call(hub, key, 'x')).error?.message).toMatch(/this access key has no owner/);
   const bare = await api(hub, 'GET', '/tools/mail/echo?text=x');
   expect(bare.status).toBe(401);
   expect(bare.text).not.toContain('/oauth/sign-in');
   expect(fixture.calls).toEqual([]);
 });
 
-test('tools are listed with the sign-in of the owner, or of whoever came first, and that ends with it', async () => {
+test('tools are listed with the sign-in of the owner, or of the first user, and that ends with it', async () => {
   const { fixture, hub, ann, bob } = await world({}, { owner: 'bob', publishedBy: 'admin' });
   await signIn(hub, 'ann');
   await listed(hub);
@@ -179,7 +179,7 @@ test('tools are listed with the sign-in of the owner, or of whoever came first, 
   expect(callersOf(fixture)).toEqual(['bob: x', 'bob: z']);
 });
 
-test('one user’s sign-in that ends in the middle ends nobody else’s', async () => {
+test('one user’s sign-in that ends in the middle ends no other', async () => {
   const { fixture, hub, ann, bob } = await world();
   await signIn(hub, 'ann');
   await listed(hub);
@@ -253,7 +253,7 @@ test('a server that is renamed stays signed in to, each as whose it was', async 
   expect((await serverAs(hub, ann)).oauth?.signedIn).toBe(false);
 });
 
-test('whoever gets the name of a deleted user does not get their sign-in', async () => {
+test('a new user with the name of a deleted one does not get their sign-in', async () => {
   const { fixture, hub, admin, ann } = await world();
   await signIn(hub, 'ann');
   await listed(hub);
@@ -305,7 +305,7 @@ test('who loses the server loses the sign-in with it', async () => {
   expect(fixture.calls).toEqual([]);
 });
 
-test('what was everybody’s is nobody’s once users sign in alone, and the other way round', async () => {
+test('a sign-in for all users is for none once users sign in alone, and the other way round', async () => {
   const { fixture, hub, admin, ann, bob } = await world({}, { oauth: {} }, { LOG_LEVEL: 'info' });
   await statusAs(hub, admin, 'oauth_required');
   expect((await person().open(page(hub))).status).toBe(200);
@@ -354,7 +354,7 @@ describe('what a server says unasked', () => {
     };
   }
 
-  test('of changed resources reaches all clients of the user whose sign-in hears of them, and nobody else’s', async () => {
+  test('of changed resources reaches all clients of the user whose sign-in hears of them, and no others', async () => {
     const { fixture, hub, ann, bob, keys } = await all();
     const clientsOf = async (tokens: string[]) => {
       const sessions = await Promise.all(tokens.map((token) => sessionOf(hub, token)));
@@ -389,7 +389,7 @@ describe('what a server says unasked', () => {
 
     // Who signed out hears nothing until they have signed in again.
     expect((await api(hub, 'POST', '/servers/mail/oauth/disconnect', { token: ann })).status).toBe(200);
-    await until('nobody listens as ann', () => fixture.say('ann', updated('too late')) === 0);
+    await until('no stream is open for ann', () => fixture.say('ann', updated('too late')) === 0);
     await signIn(hub, 'ann');
     await until('it is asked again', () => asked('ann').length === 2);
     await say('ann', 'again');
@@ -435,7 +435,7 @@ test('only admins have users sign in to a server, and say where their tokens go'
   expect(harmless.status, harmless.text).toBe(200);
 });
 
-test('signing out is one’s own business; everybody’s sign-in ends with the registration', async () => {
+test('signing out ends one user’s sign-in; all sign-ins end with the registration', async () => {
   const { fixture, hub, admin, ann, bob } = await world();
   await signIn(hub, 'ann');
   await listed(hub);

@@ -247,7 +247,7 @@ test('while the database is away hubs go on with the tokens they have, and start
     cpSync(join(hub.folder, 'data'), copy, { recursive: true });
     const next = await testHub({ folder: hub.folder, env });
     await works(next, undefined, 'after a restart');
-    // A refresh token is not used where nobody can be asked to leave it alone.
+    // A refresh token is not used where the other hubs cannot be asked to leave it alone.
     fixture.expireAll();
     expect((await call(next, undefined, 'x')).error).toBeDefined();
     expect(renewals(fixture)).toBe(0);

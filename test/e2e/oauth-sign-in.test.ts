@@ -5,7 +5,7 @@ import { type Person, person } from '../kit/person.ts';
 import { raw } from '../kit/raw.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 
-// Nobody gets another person's account at a server, and nobody is led into somebody else's (login CSRF): a sign-in ends
+// No user gets another's account at a server, and none is led into another's (login CSRF): a sign-in ends
 // for the user who began it, in the browser it began in, or not at all.
 
 interface World {
@@ -39,7 +39,7 @@ async function begin(hub: TestHub, token: string, who: Person): Promise<string> 
   return (answer.body.data as { authorizationUrl: string }).authorizationUrl;
 }
 
-test('an address that one user got, opened by another, gives nobody anybody’s account', async () => {
+test('an address that one user got, opened by another, gives no user another’s account', async () => {
   const { fixture, hub, ann, bob } = await world();
   // Ann begins and sends Bob the address of the authorization server: his account would be hers.
   const [annsBrowser, bobsBrowser] = [person('ann'), person('bob')];
@@ -50,7 +50,7 @@ test('an address that one user got, opened by another, gives nobody anybody’s 
   expect([await isSignedIn(hub, ann), await isSignedIn(hub, bob)]).toEqual([false, false]);
 });
 
-test('an answer that one user got, opened by another, gives nobody anybody’s account', async () => {
+test('an answer that one user got, opened by another, gives no user another’s account', async () => {
   const { fixture, hub, ann, bob } = await world();
   // Ann signs in as herself, keeps the answer back and has Bob open it: he would use her account.
   const answer = await person('ann').answerOf(page(hub));
@@ -105,7 +105,7 @@ test('the cookie can be read by no script, and goes along with no request of ano
   expect(headers['set-cookie']?.[0]).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
 });
 
-test('another page cannot begin a sign-in in somebody’s browser', async () => {
+test('another page cannot begin a sign-in in a user’s browser', async () => {
   const { fixture, hub } = await world();
   const body = 'username=ann&password=password+of+ann';
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -163,7 +163,7 @@ test('a wrong password begins nothing, and failures are limited as at the login'
   expect(fixture.authorizations).toHaveLength(0);
 });
 
-test('who may not sign in cannot begin, whoever they are; who is deleted meanwhile cannot finish', async () => {
+test('who may not sign in cannot begin, a key or a user; who is deleted meanwhile cannot finish', async () => {
   const { fixture, hub, admin, ann } = await world();
   expect((await api(hub, 'POST', '/servers/mail/oauth/authorize', {})).status).toBe(401);
   const key = await api(hub, 'POST', '/auth/keys', { token: ann, body: { name: 'k', kind: 'user' } });
@@ -185,7 +185,7 @@ test('who may not sign in cannot begin, whoever they are; who is deleted meanwhi
   expect(fixture.exchanges).toHaveLength(0);
 });
 
-test('an answer to what was asked before the server was set up anew is none', async () => {
+test('an answer to what was asked before the server was set up again is none', async () => {
   const { fixture, hub, admin } = await world();
   const who = person('ann');
   const answer = await who.answerOf(page(hub));

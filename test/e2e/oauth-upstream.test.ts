@@ -39,7 +39,7 @@ async function shownUrl(hub: TestHub, token: string): Promise<string> {
   return oauth?.authorizationUrl ?? '';
 }
 
-/** Opens an address as somebody does who is signed in over there already. */
+/** Opens an address as a user does who is signed in over there already. */
 const browse = (url: string, who = person()) => who.open(url);
 
 async function guardedHub(fixture: OAuthFixture, options: HubOptions = {}, more: object = {}) {
@@ -175,7 +175,7 @@ test('an answer counts once, and only for what was asked', async () => {
   expect(fixture.exchanges).toHaveLength(1);
 });
 
-test('whoever loses the server can no longer finish the sign-in they began', async () => {
+test('who loses the server can no longer finish the sign-in they began', async () => {
   const fixture = await oauthFixture();
   const hub = await testHub({ mcpServers: {}, systemConfig: { network: { allowedCidrs: ['127.0.0.1/32'] } } });
   const admin = await login(hub);
@@ -232,7 +232,7 @@ test.each([
   ['no metadata at all', { silent: true }],
   ['no way to register', { noRegistration: true }],
   ['metadata without end', { padding: 1024 * 1024 }],
-])('a server with %s says why nobody can sign in to it, and nobody is asked to', async (_what, switches) => {
+])('a server with %s says why no user can sign in to it, and none is asked to', async (_what, switches) => {
   const fixture = await oauthFixture(switches);
   const { hub, admin } = await guardedHub(fixture);
   const { error, oauth } = await status(hub, admin, 'disconnected');
@@ -275,7 +275,7 @@ test('a server that may be reached cannot send the hub to addresses that may not
 });
 
 describe('a token that ends', () => {
-  test('is renewed once for twenty calls at the same time, and everybody is answered', async () => {
+  test('is renewed once for twenty calls at the same time, and all are answered', async () => {
     const fixture = await oauthFixture();
     const { hub } = await signedIn(fixture);
     let release = (): void => undefined;
@@ -294,7 +294,7 @@ describe('a token that ends', () => {
     expect(new Set(renewals.map((form) => form.get('refresh_token'))).size).toBe(2);
   });
 
-  test('is renewed before anybody is refused', async () => {
+  test('is renewed before any call is refused', async () => {
     const fixture = await oauthFixture({ expiresIn: 2 });
     const { hub } = await signedIn(fixture);
     const before = fixture.refusals.length;
@@ -312,13 +312,13 @@ describe('a token that ends', () => {
     const { hub, admin } = await signedIn(fixture, {}, { enableKeepAlive: false });
     fixture.expireAll();
     const answer = await call(hub, 'x');
-    expect(answer.error?.message).toMatch(/needs somebody to sign in/);
+    expect(answer.error?.message).toMatch(/needs a user to sign in/);
     const url = await shownUrl(hub, admin);
     const refusals = fixture.refusals.length;
     const again = await Promise.all([call(hub, 'y'), call(hub, 'z')]);
     expect(again.map((one) => one.error?.message)).toEqual([
-      expect.stringMatching(/needs somebody to sign in/),
-      expect.stringMatching(/needs somebody to sign in/),
+      expect.stringMatching(/needs a user to sign in/),
+      expect.stringMatching(/needs a user to sign in/),
     ]);
     expect(fixture.refusals).toHaveLength(refusals);
     expect((await browse(url)).status).toBe(200);
@@ -414,7 +414,7 @@ test('a renamed server keeps its sign-in, also one that is just being renewed; o
   await status(next, token, 'oauth_required');
 });
 
-test('whoever makes a server where one was deleted a moment ago has none of its sign-ins', async () => {
+test('who makes a server where one was deleted a moment ago has none of its sign-ins', async () => {
   const fixture = await oauthFixture();
   const { hub, admin } = await signedIn(fixture);
   expect((await api(hub, 'DELETE', '/servers/mail', { token: admin })).status).toBe(200);
@@ -615,7 +615,7 @@ test('who signs out of a server whose sign-in is still on its way to its new nam
   expect(said(answer)).toBeUndefined();
 });
 
-test('whoever takes the old name of a server while its sign-in is still on its way has none of it', async () => {
+test('who takes the old name of a server while its sign-in is still on its way has none of it', async () => {
   const fixture = await oauthFixture();
   const { hub, admin, release, done } = await renamingWhileRenewed(fixture);
   await until('post is tried', async () => (await serverAnswer(hub, admin, 'post')).status === 'oauth_required');

@@ -156,7 +156,7 @@ test.each(clientKinds)('%s gets progress, and is not kept waiting for a call it 
   );
 });
 
-test('every kind of client hears that tools changed, and lists anew', async () => {
+test('every kind of client hears that tools changed, and lists them again', async () => {
   const clients = await Promise.all(clientKinds.map((kind) => connect(kind, hub.url)));
   await Promise.all(clients.map((client) => client.listTools()));
   hub.write({ mcpServers: { ...all, memory: { ...memory, enabled: false } } });

@@ -276,7 +276,7 @@ describe('what a provider answers', () => {
     idToken = (nonce) => rogue.sign({ sub: 'r1', preferred_username: 'admin', nonce, ...claims });
   };
 
-  test('makes an account of its own for whoever calls themselves admin', async () => {
+  test('makes an account of its own for a user who claims to be admin', async () => {
     usual({ email: 'admin@corp.example', email_verified: true, groups: ['hub-admins', 'dev'] });
     const { status, at } = await comeBack('rogue');
     expect(status).toBe(302);

@@ -71,7 +71,7 @@ test('five thousand sessions that are begun and forgotten cost the hub next to n
   expect((await first.request('tools/list')).result?.tools?.length).toBe(2);
 });
 
-test('a reader that does not read holds up nobody and costs a bounded amount of memory', async () => {
+test('a reader that does not read holds up no other and costs a bounded amount of memory', async () => {
   const hub = await hubProcess({ mcpServers: { good: good.config, big: hostileStdio({ name: 'big' }).config } });
   await hub.connected(2);
   const { port } = new URL(hub.url);
@@ -94,7 +94,7 @@ test('a reader that does not read holds up nobody and costs a bounded amount of 
   expect(memoryMb(hub.pid)).toBeLessThan(1_200);
 });
 
-test('a stream nobody reads is let go before it fills the memory', async () => {
+test('a stream that is not read is let go before it fills the memory', async () => {
   const server = hostileStdio({ name: 'good' });
   const hub = await hubProcess({ mcpServers: { good: server.config } });
   await hub.connected(1);

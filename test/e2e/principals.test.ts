@@ -67,7 +67,7 @@ const names = async (scope: string, token?: string) =>
     .sort();
 
 describe('with authentication on', () => {
-  test('nobody gets in without a credential, on any route, and no server hears of the attempt', async () => {
+  test('no caller gets in without a credential, on any route, and no server hears of the attempt', async () => {
     const before = open.journal().length;
     for (const scope of ['', 'mixed', 'open', 'nobody', '$smart']) {
       for (const answer of [
@@ -154,7 +154,7 @@ describe('with authentication on', () => {
     expect(answer.error?.code).toBe(-32602);
   });
 
-  test('a session belongs to who began it: anybody else is told it does not exist', async () => {
+  test('a session belongs to who began it: others are told it does not exist', async () => {
     const mine = await session(hub.mcp('plain'), { headers: bearer(keys.all) });
     for (const token of [keys.group, keys.servers, keys.mallory]) {
       const headers = { ...mine.headers, ...bearer(token) };
@@ -252,7 +252,7 @@ describe('the endpoints of a user, as MCPHub has them', () => {
   const listed = async (url: string, token: string) =>
     (await rpc(url, 'tools/list', {}, { headers: bearer(token) })).result?.tools?.map((tool) => tool.name);
 
-  test('are those of everybody, as that user sees them, on both transports', async () => {
+  test('are those of all scopes, as that user sees them, on both transports', async () => {
     const token = await login(hub, 'mallory', 'long enough 1!');
     for (const credential of [token, keys.mallory]) {
       expect(await listed(at(hub, 'mallory/mcp'), credential)).toEqual(await listed(hub.mcp(), credential));
@@ -263,7 +263,7 @@ describe('the endpoints of a user, as MCPHub has them', () => {
     expect((await legacy.request('tools/list')).result?.tools?.map((tool) => tool.name)).toContain('echo');
   });
 
-  test('serve nobody else, and do not tell who exists', async () => {
+  test('serve no other user, and do not tell who exists', async () => {
     const before = shared.journal().length;
     const open = await testHub({ mcpServers: {}, systemConfig: { routing: { enableBearerAuth: false } } });
     for (const kind of ['mcp', 'sse', 'mcp/shared', 'sse/shared']) {

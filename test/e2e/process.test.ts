@@ -289,7 +289,7 @@ test('a closed standard output does not end the hub', async () => {
   expect(await within('its end', ended)).toBe(0);
 });
 
-/** A start that nobody waits for. */
+/** A start that is not waited for. */
 function startHub(folder: string, document: object, env: Record<string, string> = {}) {
   writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify(document));
   const child = spawn(process.execPath, [fileURLToPath(new URL('../../dist/cli.js', import.meta.url)), 'serve'], {

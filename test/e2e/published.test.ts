@@ -8,7 +8,7 @@ import { legacySession, modern } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Only an admin makes something public (CONTRACT §7): what a user brings is before nobody's model but their own, and
+// Only an admin makes something public (CONTRACT §7): what a user brings is before no model but their own, and
 // those they share it with.
 
 const name = 'filesystem-tools';
@@ -209,7 +209,7 @@ test('a file or a text that an admin imports makes nothing public that no admin 
     ['cid', 0],
     ['key of everything', 0],
   ]);
-  // Nor does she, or anybody who is no admin, import anything.
+  // Nor does she, or any user who is no admin, import anything.
   for (const path of ['/mcp-settings/import', '/servers/import'])
     expect((await api(hub, 'POST', path, { token: tokens['ann'], body: file })).status, path).toBe(403);
 });

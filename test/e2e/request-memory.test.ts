@@ -9,7 +9,7 @@ import { raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// What bodies of requests may take of the memory before anybody knows whose they are, and all together.
+// What bodies of requests may take of the memory before it is known whose they are, and all together.
 
 let hub: TestHub;
 let admin: string;
@@ -60,7 +60,7 @@ test.each<[how: string, headers: string, rest: string, status: number]>([
   ['in chunks with extensions', 'Transfer-Encoding: chunked\r\n', `1;${'x'.repeat(20_000)}\r\n{\r\n`, 413],
   ['after asking whether to go on', 'Expect: 100-continue\r\nContent-Length: 7900000\r\n', '', 413],
   ['in chunks after asking whether to go on', 'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n', chunk, 413],
-  ['expecting what nobody knows', 'Expect: the-unexpected\r\nContent-Length: 7900000\r\n', '{', 417],
+  ['expecting something unknown', 'Expect: the-unexpected\r\nContent-Length: 7900000\r\n', '{', 417],
   ['packed', 'Content-Encoding: gzip\r\nContent-Length: 7900000\r\n', '\x1f\x8b', 415],
   ['packed twice, in chunks', 'Content-Encoding: gzip, br\r\nTransfer-Encoding: chunked\r\n', chunk, 415],
 ])('sixty logins sent %s are refused at once, and nothing is kept of them', async (_, headers, rest, status) => {
@@ -72,7 +72,7 @@ test.each<[how: string, headers: string, rest: string, status: number]>([
   expect(await metric('toolhub_request_body_bytes')).toBe(0);
 });
 
-test('hundreds of logins and calls that send a byte now and then hold up nobody', async () => {
+test('hundreds of logins and calls that send a byte now and then hold up no other', async () => {
   const paths = ['/api/auth/login', '/mcp', '/oauth/sign-in/none', '/api/tools/none/none'];
   const slow = Array.from({ length: 400 }, (_, i) => {
     const path = paths[i % paths.length] ?? '';
@@ -112,7 +112,7 @@ test('a malformed login of megabytes is refused before it is parsed', async () =
   expect([answer.status, answer.body.message]).toEqual([413, 'The body is larger than 16384 bytes.']);
 });
 
-test('nobody sends a large body before their credential was looked at', async () => {
+test('no caller sends a large body before their credential was looked at', async () => {
   const without = announced('/api/servers', 7_900_000);
   const wrong = announced('/api/servers', 7_900_000, 'Authorization: Bearer nonsense\r\n');
   const wrongMcp = announced('/mcp', 7_900_000, 'Authorization: Bearer nonsense\r\n');

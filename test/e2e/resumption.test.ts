@@ -5,7 +5,7 @@ import { session, type Session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A stream that breaks can be gone on with, by its own client and nobody else (2025-11-25, Resumability and Redelivery;
+// A stream that breaks can be gone on with, by its own client and no other (2025-11-25, Resumability and Redelivery;
 // decisions/0021).
 
 let hub: TestHub;
@@ -63,7 +63,7 @@ describe('the stream of an answer', () => {
     expect(again.messages).toHaveLength(9);
   });
 
-  test('that was answered while nobody was there is answered to who comes back', async () => {
+  test('that was answered while no client was there is answered to who comes back', async () => {
     const own = await session(hub.mcp());
     const open = await broken(own, 'alone', 2, 30);
     // Answered by the same process, which has answered the first by then.
@@ -72,7 +72,7 @@ describe('the stream of an answer', () => {
     await rest.message('the answer', ({ id }) => id === 'call');
   });
 
-  test('is cancelled at the server when nobody comes back, and cannot be gone on with any more', async () => {
+  test('is cancelled at the server when no client comes back, and cannot be gone on with any more', async () => {
     const own = await session(hub.mcp());
     const open = await own.begin('tools/call', {
       name: 's-hang',
@@ -89,7 +89,7 @@ describe('the stream of an answer', () => {
     expect(late.status).toBe(400);
   });
 
-  test('is nobody else’s: not another session’s, not under a made-up id', async () => {
+  test('is of no other: not another session’s, not under a made-up id', async () => {
     const [own, other] = await Promise.all([session(hub.mcp()), session(hub.mcp())]);
     const open = await broken(own, 'mine', 5, 40);
     const id = open.events.at(-1)?.id ?? '';
@@ -143,7 +143,7 @@ describe('a stream for what is said unasked', () => {
     const back = await resume(own, first);
     await until('it is told', () => back.messages.length > 0);
     expect(changes(back)).toEqual(['notifications/tools/list_changed']);
-    // No id before the news: whoever leaves again before hearing them is told them the next time.
+    // No id before the news: a client that leaves again before hearing them is told them the next time.
     expect(back.ids[0]).toBe(back.events[0]?.id);
     back.close();
     const news = back.events.at(-1)?.id ?? '';

@@ -244,7 +244,7 @@ test('a group wins over a server of the same name', async () => {
   expect((await call('gamma', 'gamma-read')).error).toBeDefined();
 });
 
-test('an empty group, a group of nobody and no group at all have empty lists and are no error', async () => {
+test('an empty group, a group of servers that are gone and no group at all have empty lists and are no error', async () => {
   for (const scope of ['empty', 'only ghosts', 'nobody', '99999999-9999-4999-8999-999999999999']) {
     const own = await session(hub.mcp(encodeURI(scope)));
     for (const [method, member] of [

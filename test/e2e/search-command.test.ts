@@ -53,7 +53,7 @@ const ask = (args: string[], more: Record<string, string> = {}) => toolhub(args,
 const names = ({ results }: SearchReport) => results.map(({ name }) => name);
 
 describe('a hub that runs', () => {
-  test('is found by its data folder and asked as anybody may', async () => {
+  test('is found by its data folder and asked without a credential', async () => {
     const { code, stdout, stderr } = await ask(['send', 'an', 'email']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^ +1 {2}0\.\d\d {2}mail-send_email {2}Send an email message/m);

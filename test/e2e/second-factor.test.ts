@@ -230,7 +230,7 @@ describe('setting it up', () => {
     }
   });
 
-  test('is for users in person: no access key, and nobody without a login', async () => {
+  test('is for users in person: no access key, and no caller without a login', async () => {
     const key = await keyToken(hub, admin, { kind: 'user' });
     for (const [method, path, body] of [...changes, ['GET', '/auth/second-factor'] as const]) {
       expect((await api(hub, method, path, { token: key, body })).status, path).toBe(403);
@@ -389,7 +389,7 @@ describe('the page of the authorization server', () => {
     const decided = await submit(url, { ...fieldsOf(text), decision: 'allow', reach: 'all' });
     const back = new URL(decided.headers.get('location') ?? '');
     expect((await client.redeem(back)).status).toBe(200);
-    // The form that has been answered opens nothing more, and one of nobody never did.
+    // The form that has been answered opens nothing more, and an unknown one never did.
     expect((await submit(url, { ...fieldsOf(again), code: recoveryCodes[0] ?? '' })).status).toBe(401);
     for (const challenge of ['', 'x', 'x'.repeat(9_000)])
       expect((await submit(url, { ...fields, challenge, code: recoveryCodes[1] ?? '' })).status).toBe(401);

@@ -250,7 +250,7 @@ describe('/api/smart-routing', () => {
     expect(body.data).toMatchObject({ syncedServers: 2, failedServers: 0, totalTools: 4, reindexing: false });
   });
 
-  test('indexes anew, one at a time, with progress in the log', async () => {
+  test('indexes again, one at a time, with progress in the log', async () => {
     const service = await embeddingService();
     const hub = await started({ ...settings(byOpenai(service)), env: { LOG_LEVEL: 'info' } });
     await whole(hub);
@@ -267,7 +267,7 @@ describe('/api/smart-routing', () => {
     expect([second.status, second.body.message]).toEqual([409, 'A reindex pass is already running.']);
     const { text } = await api(hub, 'GET', '/logs?service=search', { token });
     expect(text).toContain('Embedded tools');
-    // Whoever waits for the end is told when there is nothing left to wait for.
+    // Who waits for the end is told when there is nothing left to wait for.
     await api(hub, 'PUT', '/system-config', { token, body: { smartRouting: { enabled: false } } });
     expect((await waiting).status).toBe(200);
   });

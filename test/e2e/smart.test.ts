@@ -350,7 +350,7 @@ describe('the activity log', () => {
     expect(await records('?kind=search')).toHaveLength(1);
   });
 
-  test('links nobody else’s search, and no call outside smart routing', async () => {
+  test('links no search of another, and no call outside smart routing', async () => {
     const { client, own, headers, records } = await recorded();
     await client.call('search_tools', { query: 'send an email' });
     const another = await session(own.mcp('$smart'), { headers });

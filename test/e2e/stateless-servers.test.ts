@@ -253,7 +253,7 @@ describe('official servers of 2026-07-28', () => {
         { onprogress: ({ progress }) => void steps.push(progress) },
       );
       expect(burst.content[0]?.text).toBe('Done in a burst.');
-      // The libraries' SSE clients lose what arrives together with the answer, whoever sends it.
+      // The libraries' SSE clients lose what arrives together with the answer, from any server.
       if (!kind.endsWith('sse')) expect(steps).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
       expect((await client.callTool('test_structured_content', { city: 'Oslo' })).structuredContent).toEqual({
         city: 'Oslo',

@@ -63,7 +63,7 @@ test('calls, prompts and resources are answered with a complete result', async (
   expectCacheHints(resource.result);
 });
 
-test('a resource that nobody has is -32602 with its URI, never the retired -32002', async () => {
+test('a resource that no server has is -32602 with its URI, never the retired -32002', async () => {
   const { error } = await modern(hub.mcp(), 'resources/read', { uri: 'nowhere://x' });
   expect(error).toMatchObject({ code: -32602, data: { uri: 'nowhere://x' } });
 });

@@ -168,7 +168,7 @@ test('a server that died is asked again when it is back, and one restarted by it
   await until('it is heard again', () => told(open).length === 2);
 });
 
-test('a server that did not answer when its session was begun anew is asked again, and by the next client at once', async () => {
+test('a server that did not answer when a new session was begun is asked again, and by the next client at once', async () => {
   const server = await hostileHttp({ name: 's', resources });
   const hub = await testHub({ mcpServers: { s: server.config } });
   await hub.connected(1);

@@ -18,7 +18,7 @@ import {
   without,
 } from '../kit/two-users.ts';
 
-// Two users and everybody else on smart routing (CONTRACT §2, §6): what one may not see is in no text, result, count,
+// Two users and all others on smart routing (CONTRACT §2, §6): what one may not see is in no text, result, count,
 // score or error.
 
 const password = 'one password for all';

@@ -23,14 +23,14 @@ import {
 } from '../kit/two-users.ts';
 import { until } from '../kit/until.ts';
 
-// Two users and everybody else on every surface (CONTRACT §2): what one may not see is absent, cannot be called, and
+// Two users and all others on every surface (CONTRACT §2): what one may not see is absent, cannot be called, and
 // answers as what does not exist.
 
 const password = 'one password for all';
 let hub: TestHub;
 let backends: Record<string, Hostile>;
 let admin: string;
-/** Everybody who asks; a user's key is its user. */
+/** All who ask; a user's key is its user. */
 const principals: [label: string, who: Who, token: () => string | undefined][] = [
   ['ann', 'ann', () => tokens['ann']],
   ['bob', 'bob', () => tokens['bob']],
@@ -376,7 +376,7 @@ describe('the management API', () => {
       const [hidden, none] = [await ask(method, path(name), body), await ask(method, path('nowherezq'), body)];
       const plain = ({ status, text }: ApiAnswer) => `${status} ${without(text, [name, 'nowherezq'])}`;
       expect(plain(hidden), `${method} ${path(name)}`).toBe(plain(none));
-      // Names somebody typed are theirs to see again; no others are told.
+      // Names that a caller typed are theirs to see again; no others are told.
       seesNone(without(hidden.text, [name]), who, path(name), 'to managers');
     };
     for (const server of Object.keys(servers)) {
@@ -472,7 +472,7 @@ describe('records', () => {
     events.close();
   });
 
-  test('everybody called something, and sees the calls that they made and no others', async () => {
+  test('each user called something, and sees the calls that they made and no others', async () => {
     const all = (await api(hub, 'GET', '/activities?limit=100', { token: admin })).body.data as {
       id: string;
       username?: string;
@@ -510,7 +510,7 @@ describe('records', () => {
     }
   });
 
-  test('nobody reads any of it without a credential', async () => {
+  test('no caller reads any of it without a credential', async () => {
     for (const path of [
       '/servers',
       '/groups',

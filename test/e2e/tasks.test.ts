@@ -5,7 +5,7 @@ import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type SettingsDocument, testHub, type TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A task belongs to whoever made it, at the server that made it; for all others there is no such task (decisions/0021).
+// A task belongs to the caller that made it, at the server that made it; for all others there is none (decisions/0021).
 
 const keys = { ann: `mcphub_${'a'.repeat(64)}`, bob: `mcphub_${'b'.repeat(64)}` };
 const hashed = (value: string): string => createHash('sha256').update(value).digest('hex');
@@ -64,7 +64,7 @@ test('is declared where a visible server has them, and only there', async () => 
   expect(hasNot.initialized.result?.capabilities?.['tasks']).toBeUndefined();
 });
 
-test('requests about a task go to its server, unchanged, and for nobody else', async () => {
+test('requests about a task go to its server, unchanged, and for no other caller', async () => {
   const [ann, again, bob] = await Promise.all([
     session(hub.mcp(), bearer(keys.ann)),
     session(hub.mcp('first'), bearer(keys.ann)),
@@ -118,7 +118,7 @@ test('a stateless client asks for its task with the headers of the revision', as
   expect([wrong.status, wrong.error?.code]).toEqual([400, -32020]);
 });
 
-test('its owner’s session hears of it, nobody else’s; and with the tool the task is out of sight', async () => {
+test('its owner’s session hears of it, no other; and with the tool the task is out of sight', async () => {
   const [ann, bob] = await Promise.all([session(hub.mcp(), bearer(keys.ann)), session(hub.mcp(), bearer(keys.bob))]);
   const open = await Promise.all([ann.listen(), bob.listen()]);
   await bob.call('first-bobs');

@@ -6,7 +6,7 @@ import { login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// A request may be refused before its body was read. Whoever sends everything before they look, as many clients do,
+// A request may be refused before its body was read. A client that sends everything before it looks, as many do,
 // finds the answer all the same, and the connection good for the next request.
 
 const megabyte = Buffer.alloc(1024 * 1024, 0x20);
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 test.each<[what: string, path: string, status: number, headers: Record<string, string>]>([
   ['a body too large', '/api/groups', 413, {}],
-  ['a body nobody asked for', '/api/nothing', 404, {}],
+  ['a body that was not asked for', '/api/nothing', 404, {}],
   ['a credential that does not hold', '/api/groups', 401, { authorization: 'Bearer nonsense' }],
   ['no form', '/api/mcpb/upload', 415, {}],
   ['a body where none is expected', '/api/servers/none/reload', 404, {}],

@@ -14,7 +14,7 @@ const call = (hub: TestHub, name: string, args: unknown = {}) =>
 const textOf = (answer: Awaited<ReturnType<typeof call>>) => answer.result?.content?.[0]?.text ?? answer.error?.message;
 
 test.each([{}, { answers: 'json' }, { noGetStream: true }, { lostStatus: 400 }] as const)(
-  'a session the server forgot is begun anew, and the call made once (%o)',
+  'a session the server forgot is begun again, and the call made once (%o)',
   async (options) => {
     const server = await hostileHttp({ name: 's', ...options });
     const hub = await testHub({ mcpServers: { s: server.config } });

@@ -11,7 +11,7 @@ import { legacySession, modern, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// CONTRACT §8, Per-user credentials: each user's calls take along what that user set, and nobody else's (ContextForge
+// CONTRACT §8, Per-user credentials: each user's calls take along what that user set, and no other's (ContextForge
 // #1078, #5043 are what happens otherwise).
 
 /** A program that says with what it was started; without a token it does not run. */
@@ -153,7 +153,7 @@ test('who has set none is told where to, over every surface, and no server sees 
   expect(web.seen.slice(before).filter(({ message }) => message.method === 'tools/call')).toEqual([]);
 });
 
-test('a call of a server that nobody has listed yet is told where to, over every surface; who may not use it learns nothing', async () => {
+test('a call of a server that was never listed is told where to, over every surface; who may not use it learns nothing', async () => {
   const { body } = await api(hub, 'POST', '/groups', { token: admin, body: { name: 'team', servers: ['prog'] } });
   expect(body.success).toBe(true);
   const args = { name: 'prog-who', arguments: {} };

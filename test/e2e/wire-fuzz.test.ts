@@ -106,9 +106,15 @@ const wrong: [what: string, body: string | Buffer, status: number, code: number,
     1,
   ]),
   ['a resource that is a number', rpcText('"id":1,"method":"resources/read","params":{"uri":7}'), 200, -32602, 1],
-  ['a cursor of somebody else', rpcText('"id":1,"method":"tools/list","params":{"cursor":"bzE5OTk"}'), 200, -32602, 1],
+  ['a cursor of another client', rpcText('"id":1,"method":"tools/list","params":{"cursor":"bzE5OTk"}'), 200, -32602, 1],
   ['a level of no kind', rpcText('"id":1,"method":"logging/setLevel","params":{"level":"__proto__"}'), 200, -32602, 1],
-  ['a task of nobody', rpcText('"id":1,"method":"tasks/get","params":{"taskId":"__proto__"}'), 200, -32602, 1],
+  [
+    'a task that does not exist',
+    rpcText('"id":1,"method":"tasks/get","params":{"taskId":"__proto__"}'),
+    200,
+    -32602,
+    1,
+  ],
 ];
 
 describe.each(wrong)('%s', (_, body, status, code, id) => {
@@ -185,7 +191,7 @@ test.each<[string, Record<string, string | undefined>, number]>([
   ['no type', { 'content-type': undefined }, 415],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
   ['an unknown session', { 'mcp-session-id': 'x'.repeat(4_000) }, 404],
-  ['a revision nobody speaks', { 'mcp-protocol-version': '1999-01-01' }, 400],
+  ['an unknown revision', { 'mcp-protocol-version': '1999-01-01' }, 400],
 ])('headers that do not fit are refused: %s', async (_, more, status) => {
   const before = server.journal().length;
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 's-echo' } });

@@ -7,7 +7,7 @@ import { legacySession, modernRequest, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// Whoever is not let in any more hears nothing more either, on no stream that is still open (CONTRACT §2).
+// Who is not let in any more hears nothing more either, on no stream that is still open (CONTRACT §2).
 
 const token = `mcphub_${'c'.repeat(64)}`;
 const key = {
@@ -25,7 +25,7 @@ test.each([
   ['a key that is switched off', [{ ...key, enabled: false }]],
   ['a key that is deleted', []],
   ['a key that is accepted from other addresses only', [{ ...key, allowedAddresses: ['203.0.113.0/24'] }]],
-])('%s ends its streams of all kinds, and nobody else’s', async (_, bearerKeys) => {
+])('%s ends its streams of all kinds, and no others', async (_, bearerKeys) => {
   const server = await hostileHttp({ name: 's' });
   const settings = { mcpServers: { s: server.config }, systemConfig: { routing: { enableBearerAuth: false } } };
   const hub = await testHub({ ...settings, bearerKeys: [key] });

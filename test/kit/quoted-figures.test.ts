@@ -44,7 +44,7 @@ test('what the benchmarks say in words is in the last recorded run too', () => {
   expect(claims.flatMap(figuresIn).filter((figure) => !recorded.has(figure))).toEqual([]);
 });
 
-test('a figure that nobody recorded is found', () => {
+test('a figure that was never recorded is found', () => {
   expect(figuresIn('A call costs 123.456 µs; 1 234 calls a second.')).toEqual(['123.456', '1234']);
   expect(recorded.has('123.456')).toBe(false);
   expect(recorded.size).toBeGreaterThan(20);

@@ -13,7 +13,7 @@ const asked = process.argv.slice(2);
 const nodes = all.filter((node) => asked.includes(node));
 const files = asked.filter((one) => !all.includes(one));
 
-// Apart from the project's own dependencies, like the conformance suite: nobody else needs 500 MB.
+// Apart from the project's own dependencies, like the conformance suite: nothing else needs 500 MB.
 const lock = readFileSync(join(home, 'package-lock.json'), 'utf8');
 if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
   console.log('Installing the versions of Node…');

@@ -75,7 +75,7 @@ describe('connections to addresses inside the network', () => {
 });
 
 describe('names that change their address', () => {
-  test('are judged by the address in use, for every connection anew', async () => {
+  test('are judged by the address in use, at every connection', async () => {
     // A name that was public when it was looked at, and is loopback when it is connected to.
     const asked: string[] = [];
     const resolve: Resolve = (hostname, _options, done) => {

@@ -69,7 +69,7 @@ test('lines a server invents between its answers never end, change or cross a ca
   const own = await session(hub.mcp());
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 12 }), async (lines) => {
-      // Only lines about requests that were never made: an answer with a live id is an answer, whoever invented it.
+      // Only lines about requests that were never made: an answer with a live id is an answer, even an invented one.
       const harmless = lines.filter((text) => !isAnswer(text));
       const calls = [1, 2, 3].map((i) =>
         own.call('s-delay', { tag: `call ${i}`, ms: 15 }, { id: i, meta: { progressToken: `mine ${i}` } }),

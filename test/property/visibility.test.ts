@@ -122,7 +122,7 @@ class Reality {
     await this.hub.connected(names.filter((name) => world.servers[name].enabled).length);
   }
 
-  /** Waits until everybody sees what the model says, and has been told if that is news. */
+  /** Waits until all users see what the model says, and has been told if that is news. */
   async agrees(world: World, before: readonly string[][]): Promise<void> {
     const list = async (who: Who, scope: Scope): Promise<unknown> => {
       const answer = await modern(this.url.mcp(scope), 'tools/list', {}, { headers: headersOf(who) });
@@ -157,7 +157,7 @@ class Reality {
 
 type Command = fc.AsyncCommand<World, Reality>;
 
-/** A change of the world, followed by the question whether everybody agrees on it. */
+/** A change of the world, followed by the question whether all agree on it. */
 function change(
   name: string,
   apply: (world: World) => void,
@@ -289,7 +289,7 @@ const commands = [
 ];
 
 test(
-  'what everybody sees and hears is what the model says, whatever happens in whatever order',
+  'what each user sees and hears is what the model says, whatever happens in whatever order',
   { timeout: 120_000 },
   async () => {
     await fc.assert(

@@ -51,7 +51,7 @@ const steps = fc.array(
 
 let run = 0;
 
-test('whoever calls, cancels or leaves in whatever order: answers reach their caller, cancellations their call, once', async () => {
+test('calls, cancellations and departures in any order: answers reach their caller, cancellations their call, once', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
       const mark = `run ${++run}`;

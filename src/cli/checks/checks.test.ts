@@ -297,7 +297,7 @@ describe('what others can do', () => {
     for (const { fix } of found) expect(fix).toMatch(/openApiAccess.*enableBearerAuth/);
   });
 
-  test('is fine where it is nothing, and not spoken of where nobody reaches the hub', () => {
+  test('is fine where it is nothing, and not spoken of where no other machine reaches the hub', () => {
     expect(checkExposure(place, settings({ servers: [server('plain')] }))).toMatchObject([{ status: 'ok' }]);
     expect(checkExposure(local, plain)).toEqual([]);
     expect(checkExposure(place, undefined)).toEqual([]);

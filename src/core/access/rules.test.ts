@@ -80,7 +80,7 @@ describe('a principal', () => {
     ['a user', { kind: 'user', username: 'ann', since: '2026-01-01T00:00:00Z' }, false],
     ['an earlier user of that name', { kind: 'user', username: 'ann', since: '2025-01-01T00:00:00Z' }, true],
     ['no user any more', asUser('bob'), true],
-    ['a key of nobody’s', asKey('open'), false],
+    ['a key without an owner', asKey('open'), false],
     ['a key that is switched off', asKey('off'), true],
     ['no key any more', asKey('none'), true],
     ['a user’s key', asKey('anns'), false],
@@ -215,7 +215,7 @@ describe('a server of a user', () => {
   });
 });
 
-test('whatever the settings, a user’s server is seen without an admin’s word by nobody it was not given to', () => {
+test('whatever the settings, a user’s server is seen without an admin’s word only by those it was given to', () => {
   const visibility = fc.constantFrom(undefined, 'private' as const, 'group' as const, 'public' as const);
   const world = fc.record({
     visibility,

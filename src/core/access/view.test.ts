@@ -232,7 +232,7 @@ describe('a smart endpoint of a group', () => {
     ]);
   });
 
-  test('shows no pin that the group does not select, the server has switched off, or nobody offers', () => {
+  test('shows no pin that the group does not select, the server has switched off, or no server offers', () => {
     const names = (world: ReturnType<typeof settings>) => listed(shown(world).lists.tools.texts).slice(2);
     expect(names(dev(['merge', 'gone', 'hub-merge', 'send'], { tools: ['issue'] }))).toEqual([]);
     const off = dev(['merge', 'issue']);

@@ -132,7 +132,7 @@ describe('what a schema says beyond the standard', () => {
 /** Of CPU time: far beyond what a bounded check takes, far below what an unbounded one takes. */
 const hangMs = 20_000;
 
-describe('schemas of somebody hostile', () => {
+describe('schemas of a hostile server', () => {
   const bounded = (schema: unknown, value: unknown) => {
     const run = compileSchema(schema);
     let checked: Checked = { problems: [], note: undefined };
@@ -156,7 +156,7 @@ describe('schemas of somebody hostile', () => {
     expect(run('b').problems).toHaveLength(1);
   });
 
-  test('references that multiply or lead to themselves, and deep or huge schemas, check nothing and harm nobody', () => {
+  test('references that multiply or lead to themselves, and deep or huge schemas, check nothing and do no harm', () => {
     const doubling: Record<string, unknown> = { l30: true };
     for (let i = 0; i < 30; i++)
       doubling[`l${i}`] = { allOf: [{ $ref: `#/$defs/l${i + 1}` }, { $ref: `#/$defs/l${i + 1}` }] };

@@ -270,7 +270,7 @@ function unavailable(
   // Where users sign in alone, the one who asks can be the first.
   if (status === 'oauth_required' && oauth && user && server && isPerUser(server)) {
     const { authorizationUrl } = oauth;
-    const text = `Nobody has signed in to server "${name}" yet. Open ${authorizationUrl} in a browser and sign in there, then try again.`;
+    const text = `No user has signed in to server "${name}" yet. Open ${authorizationUrl} in a browser and sign in there, then try again.`;
     return new HubError('oauth_required', text, { authorizationUrl });
   }
   const retryAfterMs = nextRetryAt === undefined ? 2_000 : Math.max(1_000, Date.parse(nextRetryAt) - Date.now());

@@ -43,7 +43,7 @@ export const dashboard: Subject = {
       answer: { data: listOf(serverCost) },
     },
     'GET /exposure': {
-      summary: 'What somebody without a credential can call',
+      summary: 'What a caller without a credential can call',
       admin: true,
       answer: { data: exposure },
     },

@@ -19,7 +19,7 @@ const named = (...addresses: string[]) => ({ kind: 'addresses', addresses }) as 
 describe("the client's address", () => {
   test.each<[string, TrustProxy, string | undefined, string | undefined, string]>([
     ['the peer, without a proxy', none, '192.0.2.1', undefined, '192.0.2.1'],
-    ['the peer, whatever it says, when nobody is trusted', none, '127.0.0.1', '198.51.100.1', '127.0.0.1'],
+    ['the peer, whatever it says, when no proxy is trusted', none, '127.0.0.1', '198.51.100.1', '127.0.0.1'],
     ['in its own form when it comes over IPv6', none, '::ffff:192.0.2.1', undefined, '192.0.2.1'],
     ['what a proxy on this machine says', auto, '127.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['what a proxy on this machine says, over IPv6', auto, '::ffff:127.0.0.1', '2001:db8::1', '2001:db8::1'],

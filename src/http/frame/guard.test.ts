@@ -158,7 +158,7 @@ describe('an Origin', () => {
     }
   });
 
-  test('of a base URL is let in under any Host, the one nobody chose is not', () => {
+  test('of a base URL is let in under any Host, the default one is not', () => {
     const host = '127.0.0.1:3000';
     const installBaseUrl = 'https://hub.example/tools';
     expect(refused({ host, origin: 'https://hub.example' }, { installBaseUrl })).toBe(false);

@@ -136,7 +136,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const made = { passwordHash: await passwords.hash(newPassword), isWeak: weakness !== undefined };
     const change = (draft: Draft) => changePassword(draft, username, made, user.passwordHash);
     if (!(await settings.change(change, c.var.caller.audited)))
-      throw new HubError('conflict', `${attempt}: somebody else has just changed it. Log in again.`);
+      throw new HubError('conflict', `${attempt}: another request has just changed it. Log in again.`);
     await tokens.revokeUser(username);
     log.info('password changed', { user: username, address: c.var.caller.address });
     const answer = { success: true, message: 'Password updated successfully' };

@@ -74,7 +74,7 @@ test('only the session that was asked can answer, and once', () => {
   expect(serverRequests.size).toBe(0);
 });
 
-test('a session that has as many questions as anybody answers gets no more', () => {
+test('a session that has as many questions as a person answers gets no more', () => {
   const serverRequests = createRequestsToClients();
   const { sent, session, reply } = aSession('a');
   for (let i = 0; i < mcpLimits.serverRequestsPerSession; i++) serverRequests.put(anAsk(), session, reply);

@@ -65,7 +65,7 @@ describe('a round fails', () => {
     expect(own.withdrawn).toContain('another question was not answered');
   });
 
-  test('when the server asks for what there is not, before anybody is asked', () => {
+  test('when the server asks for what there is not, before a client is asked', () => {
     const own = round({ inputRequests: { a: form, b: { method: 'weather/get' } } });
     expect(own.put).toEqual([]);
     expect(own.outcomes.map(({ kind }) => kind)).toEqual(['failed']);

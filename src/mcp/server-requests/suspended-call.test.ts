@@ -135,7 +135,7 @@ test('a server that fails while the client is away fails the call when it is bac
   expect(() => call({ requestState: first['requestState'] })).toThrow('not valid');
 });
 
-test('what happens after the end of a call is nothing to anybody', () => {
+test('what happens after the end of a call has no effect', () => {
   const { sent, call } = hub();
   const { answers } = call();
   const text = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';

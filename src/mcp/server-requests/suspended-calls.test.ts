@@ -108,7 +108,7 @@ test('what waiting calls hold together is bounded', () => {
   expect(all.open(aCall(request({ arguments: 'x' })).call)).toBeDefined();
 });
 
-test('a call that ends while its client is away tells it when it is back, or nobody', async () => {
+test('a call that ends while its client is away tells it when it is back, or no client', async () => {
   const all = suspendedCalls();
   const { call, rounds, resumed } = aCall();
   const suspended = all.open(call);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseChanged, parseSettings } from './parse-settings.ts';
 
-test("an entry that cannot be used is that server's error: the others are as they are, and nobody else gets to see it", () => {
+test("an entry that cannot be used is that server's error: the others are as they are, and no other user gets to see it", () => {
   const document = {
     mcpServers: { good: { command: 'x' }, bad: { url: 'http://[bad', description: 'Mine', owner: 'ann' }, text: 'npx' },
     users: [{ username: 'ann' }],

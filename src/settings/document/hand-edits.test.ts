@@ -73,7 +73,7 @@ test('a hand edit taken back to the old text ends the complaint without a swap',
   expect(store.version).toBe(1);
 });
 
-test('a hand edit of spaces only disturbs nobody', async () => {
+test('a hand edit of spaces only is told to no subscriber', async () => {
   const store = await place.open();
   let told = 0;
   store.subscribe(() => told++);
@@ -97,7 +97,7 @@ test('warnings are logged, each once', async () => {
   ]);
 });
 
-test('a hand edit that removes the file is a warning; the next change writes it anew', async () => {
+test('a hand edit that removes the file is a warning; the next change writes it again', async () => {
   const store = await place.open({ mcpServers: { a: program('a') } });
   unlinkSync(path);
   await until('it is missed', () => place.logged('warn').length === 1);

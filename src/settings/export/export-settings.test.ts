@@ -157,7 +157,7 @@ describe('an export', () => {
     expect(JSON.stringify(found)).not.toMatch(/correct-horse-7|s-key-12345/);
   });
 
-  test('does not take a group along whose name is somebody’s password', () => {
+  test('does not take a group along whose name is a user’s password', () => {
     const found = exportSettings({
       mcpServers: { postgres: { command: 'x', env: { PASSWORD: 'postgres' } } },
       groups: [{ name: 'postgres', servers: ['postgres'] }],

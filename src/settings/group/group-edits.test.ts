@@ -224,7 +224,7 @@ describe('the servers of a group', () => {
     expect(configs(draft, 'dev', ann)).toEqual([]);
   });
 
-  test('tools nobody offers are accepted and told', () => {
+  test('tools that no server offers are accepted and told', () => {
     const by = editor({ knownTools: (server) => (server === 'fetch' ? ['get'] : undefined) });
     const tools = parseInput(groupToolsInput, { tools: ['get', 'gett'] }, 'Cannot set').tools;
     expect(setGroupTools(document(), by, 'dev', { server: 'fetch', tools }).notes).toEqual([

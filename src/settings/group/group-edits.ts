@@ -264,7 +264,7 @@ function checkUsers(draft: Draft, usernames: readonly string[], attempt: string)
 
 function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): string {
   if (owner === by.username) return owner;
-  if (!by.isAdmin) throw new HubError('forbidden', `${attempt}: only admins give things to somebody else.`);
+  if (!by.isAdmin) throw new HubError('forbidden', `${attempt}: only admins give things to another user.`);
   if (!listOf(draft, 'users').some((user) => user['username'] === owner)) {
     throw invalid(attempt, [{ path: 'owner', message: problemText('unknown_user', { name: owner }) }]);
   }

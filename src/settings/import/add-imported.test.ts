@@ -4,7 +4,7 @@ import { addImported } from './add-imported.ts';
 
 const by: Editor = { username: 'root', isAdmin: true, seesServer: () => true, seesGroup: () => true };
 
-test('an imported server runs unless it was somebody’s whom this hub does not know; programs and what is the system’s go on', () => {
+test('an imported server runs unless its owner is unknown to this hub; programs and what is the system’s go on', () => {
   const draft: Draft = { users: [{ username: 'root', isAdmin: true }, { username: 'ann' }], mcpServers: {} };
   const url = 'https://x.example/mcp';
   const servers = Object.entries({

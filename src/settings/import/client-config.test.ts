@@ -137,7 +137,7 @@ describe('JSON with more in it than servers', () => {
       expect(parseClientConfig(JSON.stringify(file)).servers).toMatchObject([{ name: 'api', config: api }]);
   });
 
-  test('of a hub: servers and groups as they are, nobody’s passwords', () => {
+  test('of a hub: servers and groups as they are, no passwords', () => {
     const file = {
       mcpServers: {
         'my server': { command: 'x', custom: 1, env: { A: '$B' } },

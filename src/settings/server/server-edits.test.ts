@@ -238,7 +238,7 @@ describe('secrets', () => {
     );
   });
 
-  test('what helps whoever edits a server stays readable', () => {
+  test('what helps to edit a server stays readable', () => {
     const config = {
       env: { A: '${TOKEN}', B: '', C: 'Bearer ${TOKEN}' },
       oauth: { clientId: 'id', scopes: ['a'], authorizationEndpoint: 'https://x', clientSecret: 'y', enabled: true },

@@ -218,7 +218,7 @@ function checkRights(
   if (by.isAdmin) return;
   if (startsProcess(after)) checkAdmin(by, attempt);
   if (ownerOf(draft, after) !== ownerOf(draft, before)) {
-    throw new HubError('forbidden', `${attempt}: only admins give servers to somebody else.`);
+    throw new HubError('forbidden', `${attempt}: only admins give servers to another user.`);
   }
   if (
     (after['visibility'] === 'public' && before['visibility'] !== 'public') ||

@@ -116,11 +116,11 @@ describe('changing and deleting users', () => {
     expect(draft.users?.[1]?.['password']).toBe('upgraded');
   });
 
-  test('the last admin is neither demoted nor deleted, and nobody deletes themselves', () => {
+  test('the last admin is neither demoted nor deleted, and users cannot delete their own account', () => {
     const draft = document();
-    expect(() => updateUser(draft, 'admin', update({ role: 'user' }))).toThrow(code('invalid_input', 'nobody else'));
-    expect(() => deleteUser(draft, 'admin', 'someone')).toThrow(code('invalid_input', 'nobody else is an admin'));
-    expect(() => deleteUser(draft, 'admin', 'admin')).toThrow(code('invalid_input', 'nobody deletes themselves'));
+    expect(() => updateUser(draft, 'admin', update({ role: 'user' }))).toThrow(code('invalid_input', 'no other admin'));
+    expect(() => deleteUser(draft, 'admin', 'someone')).toThrow(code('invalid_input', 'no other admin'));
+    expect(() => deleteUser(draft, 'admin', 'admin')).toThrow(code('invalid_input', 'your own account'));
     expect(draft).toEqual(document());
     // A user whose members contradict each other in the file is no admin.
     draft.users?.push({ username: 'x', role: 'admin', isAdmin: false });
@@ -256,7 +256,7 @@ describe('access keys in the settings', () => {
     expect(JSON.stringify(all)).not.toMatch(/aaaaaaaa|plain-secret|tokenHash/);
   });
 
-  test('a key of somebody else is not there; of one’s own name, scope and switch can change and nothing else', () => {
+  test('a key of another user is not there; of one’s own name, scope and switch can change and nothing else', () => {
     const draft = document();
     const change = (input: unknown) => parseInput(keyUpdateInput, input, 'Cannot change the key');
     for (const id of ['k2', 'k9']) {

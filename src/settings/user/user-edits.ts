@@ -129,9 +129,9 @@ export function deleteUser(draft: Draft, username: string, by: string): readonly
   const user = findUser(draft, username);
   const attempt = `Cannot delete user "${username}"`;
   if (usernameOf(user) === by)
-    throw new HubError('invalid_input', `${attempt}: nobody deletes themselves. Ask another admin.`);
+    throw new HubError('invalid_input', `${attempt}: it is your own account. Ask another admin.`);
   if (isLastAdmin(draft, user)) {
-    throw new HubError('invalid_input', `${attempt}: nobody else is an admin. Make somebody else an admin first.`);
+    throw new HubError('invalid_input', `${attempt}: there is no other admin. Make another user an admin first.`);
   }
   const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
   const isAdmin = roleOf(user) === 'admin';

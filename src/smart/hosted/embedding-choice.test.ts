@@ -77,7 +77,7 @@ describe('what cannot be used says why, and holds no key', () => {
     const choice = chooseEmbedding(embedding({ azure: { endpoint: 'https://x', apiKey: 'secret-key-1' } }));
     expect(choice).toMatchObject({ kind: 'unusable', why: expect.stringContaining('embedding deployment') as string });
   });
-  test('a provider nobody knows', () => {
+  test('an unknown provider', () => {
     expect(chooseEmbedding(embedding({ provider: 'gemini' }))).toMatchObject({ kind: 'unusable', provider: 'gemini' });
   });
   test('a key that would break the header', () => {

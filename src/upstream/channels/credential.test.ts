@@ -109,7 +109,7 @@ test('a second refusal says that it is the second', async () => {
   expect(server.seen).toHaveLength(2);
 });
 
-test('while the credential is renewed requests wait; one that nobody waits for any more is not sent', async () => {
+test('while the credential is renewed requests wait; one that no caller waits for any more is not sent', async () => {
   const server = await guarded('Bearer new');
   const own = held('Bearer old', signIn);
   const { credential } = own;

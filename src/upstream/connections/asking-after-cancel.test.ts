@@ -150,7 +150,7 @@ async function withClock(act: (set: ReturnType<typeof setUp>) => Promise<void>):
 
 const fiveSeconds = 5_000;
 
-test('a question of a cancelled call reaches nobody, and another client’s call can ask five seconds later', () =>
+test('a question of a cancelled call reaches no client, and another client’s call can ask five seconds later', () =>
   withClock(async ({ call, calls, processes, asked }) => {
     await call('a');
     calls[0]?.cancel();

@@ -203,7 +203,7 @@ test('a call that is cancelled while the session is renewed is never sent', asyn
   expect(lives[0]?.methods()).not.toContain('prompts/get');
 });
 
-test('whoever asks and cannot take the answer harms neither the others nor the hub', async () => {
+test('a caller that asks and cannot take the answer harms neither the others nor the hub', async () => {
   const { connection, kind, log } = connectionTo({});
   await kind('connected');
   const broken: Exchange = {
@@ -262,7 +262,7 @@ test('what a failing server says of itself is told without its secrets', async (
   await expect(connection.available(0)).rejects.toThrow('It said: bad key ***');
 });
 
-test('a channel is told which answers nobody waits for', async () => {
+test('a channel is told which answers no caller waits for', async () => {
   const { connection, kind, lives } = connectionTo({
     answers: ({ method }) => (method === 'tools/call' ? silent : undefined),
   });

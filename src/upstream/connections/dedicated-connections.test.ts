@@ -139,7 +139,7 @@ test('what is not used for a while ends, process and all; what is in use does no
   expect(await hanging).toBeInstanceOf(HubError);
 });
 
-test('past the bound of a principal its own session longest unused makes room, and nobody else’s', async () => {
+test('past the bound of a principal its own session longest unused makes room, and no session of another', async () => {
   const { dedicated, own } = setUp({ perPrincipal: 2 });
   const other = own(bob, 'x');
   const [first, second] = [own(alice, '1'), own(alice, '2')];
@@ -181,7 +181,7 @@ test('sessions end with their server’s settings, their user, and when the clie
   expect(dedicated.connection('own', { principal: alice, session: 'a' })).toBeUndefined();
 });
 
-test('the session of a user’s key ends with its owner, that of a key of nobody’s does not', async () => {
+test('the session of a user’s key ends with its owner, that of a key without an owner does not', async () => {
   const { dedicated, own, state } = setUp();
   const keys = [key('alices', { kind: 'user', owner: 'alice' }), key('nobodys')];
   state.settings = { ...state.settings, keys };

@@ -77,10 +77,10 @@ export function connectionOwnerOf(
     return { principal, ...own, opened: { headers: passed?.headers } };
   }
   const account = userOf(settings(), principal);
-  if (!account && isPerUser(server)) throw nobodySignedIn(server.name, principal);
+  if (!account && isPerUser(server)) throw notSignedIn(server.name, principal);
   const refused = credentials?.refusal(server, account);
   if (refused) throw refused;
-  if (!account) throw nobodySignedIn(server.name, principal);
+  if (!account) throw notSignedIn(server.name, principal);
   const user = account.username;
   const refusal = isPerUser(server) ? refusalOf?.(server, user) : undefined;
   if (refusal) throw refusal;
@@ -128,8 +128,8 @@ export function isOver(
 }
 
 /** Each call is made as a user, and here is none. */
-function nobodySignedIn(server: string, principal: Principal): HubError {
+function notSignedIn(server: string, principal: Principal): HubError {
   const text = `Server "${server}" is used by each user with a sign-in of their own`;
   if (principal.kind === 'anonymous') return new HubError('unauthenticated', `${text}. Log in to the hub first.`);
-  return new HubError('forbidden', `${text}, and this access key is nobody's. Use one of your own.`);
+  return new HubError('forbidden', `${text}, and this access key has no owner. Use one of your own.`);
 }

@@ -83,7 +83,7 @@ test('servers that swap their names start when both of their processes have ende
   expect(started.slice(2).sort()).toEqual(['files as one', 'mail as two']);
 });
 
-test('a server that becomes another owner’s is started anew', async () => {
+test('a server that becomes another owner’s is started again', async () => {
   const { started, ends, open } = processes();
   const pool = poolOf(open, ends);
   const mail = running('one', 'mail');

@@ -22,7 +22,7 @@ test('who waits for a server goes on waiting when a second attempt follows the f
   await waiting;
 });
 
-test('nobody waits longer than they will, or for a server that is not about to be there', async () => {
+test('no caller waits longer than they asked to, or for a server that is not about to be there', async () => {
   const tracker = new StatusTracker('mail', () => {});
   tracker.set(connecting);
   await expect(tracker.available(1)).rejects.toMatchObject({

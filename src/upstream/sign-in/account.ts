@@ -84,7 +84,7 @@ export function createAccount(options: AccountOptions, grants: Grants, attempts:
       return;
     }
     await authorizationRequest.ask(challenge);
-    throw signInRequired(false, 'needs somebody to sign in');
+    throw signInRequired(false, 'needs a user to sign in');
   }
 
   const about = (by: string) => ({ setup: options.setup, server, holder, by, bySince: options.userSince(by) });

@@ -58,16 +58,19 @@ test.each(Object.keys(stores))('a state works once, also for two who come at onc
   expect(await attempts.take('unknown')).toBeUndefined();
 });
 
-test.each(Object.keys(stores))('who begins again and again loses the oldest, and nobody else’s (%s)', async (kind) => {
-  const attempts = (await stores[kind]?.()) as Attempts;
-  const untouched = [await begin(attempts, 'mail', 'bob'), await begin(attempts, 'other', 'ann')];
-  const states: string[] = [];
-  for (let i = 0; i < upstreamLimits.signInsPerServer + 3; i++) states.push(await begin(attempts));
-  const found: boolean[] = [];
-  for (const state of states) found.push((await attempts.take(state)) !== undefined);
-  expect(found).toEqual(states.map((_, i) => i >= 3));
-  for (const state of untouched) expect(await attempts.take(state)).toBeDefined();
-});
+test.each(Object.keys(stores))(
+  'who begins again and again loses the oldest, and no other user does (%s)',
+  async (kind) => {
+    const attempts = (await stores[kind]?.()) as Attempts;
+    const untouched = [await begin(attempts, 'mail', 'bob'), await begin(attempts, 'other', 'ann')];
+    const states: string[] = [];
+    for (let i = 0; i < upstreamLimits.signInsPerServer + 3; i++) states.push(await begin(attempts));
+    const found: boolean[] = [];
+    for (const state of states) found.push((await attempts.take(state)) !== undefined);
+    expect(found).toEqual(states.map((_, i) => i >= 3));
+    for (const state of untouched) expect(await attempts.take(state)).toBeDefined();
+  },
+);
 
 test('a state in the database ends after ten minutes, and a row put in the place of another is none', async () => {
   const database = await emptyDatabase('postgres');

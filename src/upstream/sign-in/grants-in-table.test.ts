@@ -63,7 +63,7 @@ test('of hubs that renew the same grant at once one does, and all have what it g
   expect(got.map((one) => one?.tokens?.refresh)).toEqual(['new 1', 'new 1', 'new 1']);
 });
 
-test('a renewal that fails lets the next hub try at once; a hub that died with its claim holds nobody up for ever', async () => {
+test('a renewal that fails lets the next hub try at once; a hub that died with its claim holds no other up for ever', async () => {
   const database = await emptyDatabase('postgres');
   const [first, second] = [await hub(database), await hub(database)];
   await first.grants.set(grant('old'));
@@ -80,7 +80,7 @@ test('a renewal that fails lets the next hub try at once; a hub that died with i
   expect(again?.tokens?.refresh).toBe('newer');
 });
 
-test('whoever signs in or out while a token is renewed wins over what is renewed', async () => {
+test('signing in or out while a token is renewed wins over what is renewed', async () => {
   const database = await emptyDatabase('postgres');
   const [first, second] = [await hub(database), await hub(database)];
   for (const [meanwhile, expected] of [
@@ -123,7 +123,7 @@ test('what was got while the database went away is not lost: the old refresh tok
   await stored(second.grants, 'new');
 });
 
-test('with another secret a row is nobody’s, and a new sign-in takes its place', async () => {
+test('with another secret a row counts as absent, and a new sign-in takes its place', async () => {
   const database = await emptyDatabase('postgres');
   const first = await hub(database);
   await first.grants.set(grant('old'));

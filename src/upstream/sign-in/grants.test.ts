@@ -67,7 +67,7 @@ test('a disk that refuses ends no sign-in: the log says what is at stake', async
   expect(JSON.stringify(log.lines)).toMatch(/not saved/);
 });
 
-test('a grant of one user is not the grant of another, nor everybody’s', async () => {
+test('a grant of one user is not the grant of another, nor one for all', async () => {
   const { open } = place();
   const grants = await open();
   await grants.set({ ...grant('a'), holder: 'ann' });

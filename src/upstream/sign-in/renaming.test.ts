@@ -82,7 +82,7 @@ test('what another server left under the new name is not for this one', async ()
   expect(kept()).toEqual({});
 });
 
-test('whoever signed in to the renamed server while the old sign-in was on its way is not undone', async () => {
+test('who signed in to the renamed server while the old sign-in was on its way is not undone', async () => {
   const { grants, renaming, kept, renew } = await place({ post: 'ann' });
   const old = grantOf('mail', 'old');
   await grants.set(old);
@@ -106,7 +106,7 @@ test('the next server of the old name keeps its own sign-in, which goes nowhere'
   expect(kept()).toEqual({ mail: 'of the next' });
 });
 
-test('nothing comes to a server of somebody else that got the new name meanwhile', async () => {
+test('nothing comes to a server of another user that got the new name meanwhile', async () => {
   const owners: Record<string, string> = { post: 'ann' };
   const { grants, renaming, kept, renew } = await place(owners);
   const old = grantOf('mail', 'old');

@@ -82,7 +82,7 @@ export function createSignIns(options: SignInsOptions): SignIns {
     const server = options.server(name);
     if (!server) throw new HubError('not_found', `${refused} The server it was for is gone.`);
     if (!options.maySignIn(by, server) || options.userSince(by) !== bySince)
-      throw new HubError('forbidden', `${refused} Whoever began it may not sign in to the server any more.`);
+      throw new HubError('forbidden', `${refused} The user who began it may not sign in to the server any more.`);
     const transport = signInTransport(server, options.expand(server));
     if (setupOf(transport) !== setup || isPerUser(server) !== (holder !== undefined))
       throw new HubError('conflict', `${refused} Server "${name}" was set up again meanwhile. Begin again.`);
@@ -166,7 +166,7 @@ function isSame(a: string, b: string): boolean {
 
 /** Throws HubError `conflict` for a server that users cannot sign in to. */
 function signInTransport({ name }: ServerSettings, transport: TransportSettings): RemoteTransport {
-  const attempt = `Nobody signs in to server "${name}"`;
+  const attempt = `Cannot sign in to server "${name}"`;
   if (transport.type === 'stdio' || transport.type === 'openapi' || transport.type === 'invalid')
     throw new HubError('conflict', `${attempt}: it is not a remote MCP server.`);
   const hasOwn = Object.keys(transport.headers).some((header) => header.toLowerCase() === 'authorization');

@@ -82,7 +82,7 @@ export function createStaleGrants(options: StaleGrantsOptions): StaleGrants {
 
   function remove(grant: Grant, forgotten: (key: GrantKey) => void): void {
     const { server, holder } = grant;
-    const why = 'a sign-in is forgotten: nobody may use it any more, or the server is gone or elsewhere';
+    const why = 'a sign-in is forgotten: no user may use it any more, or the server is gone or elsewhere';
     log(`server:${server}`).info(why, { ...(holder !== undefined && { user: holder }) });
     suspects.delete(grantId(grant));
     forgotten(grant);

@@ -24,7 +24,7 @@ export interface HttpRequest {
   readonly body: string | null;
 }
 
-const abandoned = new HubError('cancelled', 'Nobody waits for this any more.');
+const abandoned = new HubError('cancelled', 'No caller waits for this any more.');
 /** Lines that an event has at most, as servers write them: its type, its id, its data, and the empty one. */
 const eventLines = 4;
 

@@ -70,7 +70,7 @@ test('what the server says unasked arrives', async () => {
   );
 });
 
-test('many answers on the one stream are no flood, and many messages that nobody asked for are', async () => {
+test('many answers on the one stream are no flood, and many messages without a request are', async () => {
   const throttled = vi.spyOn(ThrottledReader.prototype, 'push');
   atEnd(() => throttled.mockRestore());
   const server = await legacyServer();

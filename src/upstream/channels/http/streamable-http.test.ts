@@ -290,7 +290,7 @@ test('a server of 2026-07-28 is not asked for a stream', async () => {
   expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
 });
 
-test('a server that never answers holds nobody but its caller, who can give up', async () => {
+test('a server that never answers holds only its caller, who can give up', async () => {
   const server = await scriptedHttp(({ message }, response) => {
     if (message.method === 'quick') json(response, result(message.id));
   });
@@ -299,7 +299,7 @@ test('a server that never answers holds nobody but its caller, who can give up',
   channel.send(request(2, 'quick'), 2);
   await events.answer(2);
   channel.abandon(1);
-  await until('the server sees that nobody waits', () => server.open.size === 0);
+  await until('the server sees that no caller waits', () => server.open.size === 0);
   expect(events.failures).toEqual([]);
 });
 

@@ -99,7 +99,7 @@ describe('a document with foreign references', () => {
 });
 
 describe('a document with operationIds', () => {
-  test('that nobody can call gets names that can be called, each its own', async () => {
+  test('that cannot be called gets names that can be called, each its own', async () => {
     const ids = [
       'a b',
       'a/b',

@@ -84,7 +84,7 @@ describe('a question is for', () => {
     expect(one.written).toEqual([]);
   });
 
-  test('nobody, when that call is over or the hub’s own, though another one is on its way alone', () => {
+  test('no client, when that call is over or the hub’s own, though another one is on its way alone', () => {
     const one = connection();
     one.call(1, 'a');
     one.own(2);
@@ -97,7 +97,7 @@ describe('a question is for', () => {
     ]);
   });
 
-  test('the task that it names, and nobody where there is no such task', () => {
+  test('the task that it names, and no client where there is no such task', () => {
     const one = connection();
     one.call(1, 'a', 'task a');
     one.call(2, 'b', 'task b');
@@ -130,7 +130,7 @@ describe('a question is for', () => {
     expect(unnamed.asked).toEqual([]);
   });
 
-  test('nobody else while a call that was given up may go on, until the server has answered that too', () => {
+  test('no other client while a call that was given up may go on, until the server has answered that too', () => {
     const one = connection();
     one.call(1, 'a');
     one.abandon(1);
@@ -142,7 +142,7 @@ describe('a question is for', () => {
     expect(one.asked.map(({ by }) => by)).toEqual([2]);
   });
 
-  test('nobody, when it is about roots and came on no stream of a call', () => {
+  test('no client, when it is about roots and came on no stream of a call', () => {
     const http = connection({ ownStream: true });
     http.call(1, 'a');
     http.ask(7, { method: 'roots/list' });
@@ -163,7 +163,7 @@ describe('a question is for', () => {
   });
 });
 
-test('when more calls were given up than can be remembered nobody is asked: a thousand of one’s own hide nobody else’s', () => {
+test('when more calls were given up than can be remembered no client is asked: a thousand of one client hide no call of another', () => {
   const one = connection();
   one.call(1, 'victim');
   one.abandon(1);
@@ -204,7 +204,7 @@ test('the operator is warned, once, where a call goes without what was asked for
 });
 
 describe('a question ends', () => {
-  test('once, whoever ends it', () => {
+  test('once, whichever side ends it', () => {
     const one = connection();
     one.call(1);
     one.ask('x');

@@ -96,7 +96,7 @@ test('nothing is missed when one stream takes over from another', async () => {
   expect(missed).toEqual([]);
 });
 
-test('a stream that ends is opened again, and only then is missed what nobody heard', async () => {
+test('a stream that ends is opened again, and only then is missed what no listener heard', async () => {
   const { listener, missed, stream } = listening();
   const starting = listener.start();
   (await stream(0)).agree();

@@ -85,10 +85,10 @@ async function unanswered() {
   return { watches, back };
 }
 
-test('a server that did not answer when it was back is asked again for those who watch, and by whoever comes next', async () => {
+test('a server that did not answer when it was back is asked again for those who watch, and by the next who asks', async () => {
   const { watches, back } = await unanswered();
   const next = watches.add('x');
-  expect(back.said, 'nobody gets the answer to an earlier question').toEqual(['begin x', 'begin x']);
+  expect(back.said, 'no caller gets the answer to an earlier question').toEqual(['begin x', 'begin x']);
   back.answers[1]?.late();
   await expect(next).rejects.toThrow('did not answer');
   await until('it is asked again', () => back.said.length === 3);
@@ -99,7 +99,7 @@ test('a server that did not answer when it was back is asked again for those who
   expect(back.said.slice(3)).toEqual(['end x']);
 });
 
-test('it is not asked again for nobody, nor what it refused, nor on a connection that is gone', async () => {
+test('it is not asked again where no caller watches, nor what it refused, nor on a connection that is gone', async () => {
   const gone = await unanswered();
   gone.watches.use(undefined);
   const left = await unanswered();

@@ -48,7 +48,7 @@ export const runningTools = [
     description: 'Is at 1 to 20 of 20 without a pause, and done in the same moment.',
     async run(_, ctx) {
       const progressToken = ctx.mcpReq._meta?.progressToken;
-      if (progressToken === undefined) return said('Nobody wants to know.');
+      if (progressToken === undefined) return said('No progress token was sent.');
       for (let progress = 1; progress <= 20; progress++) {
         await ctx.mcpReq.notify({
           method: 'notifications/progress',
@@ -74,7 +74,7 @@ export const runningTools = [
       running += 1;
       try {
         await sleep(10_000, undefined, { signal: ctx.mcpReq.signal });
-        return said('Nobody cancelled.');
+        return said('It was not cancelled.');
       } catch {
         cancelled += 1;
         return said('Cancelled.');

@@ -24,7 +24,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   // As the hub has it: what users make for themselves is theirs until they say otherwise.
   const [visibility, setVisibility] = useState<string>(group?.visibility ?? (group || isAdmin ? '' : 'private'));
   const [chosen] = useState(visibility);
-  // Making a group everybody's is for admins; saying nothing does so too.
+  // Making a group public is for admins; saying nothing does so too.
   const choices = (['', 'private', 'group', 'public'] as const).filter(
     (value) => isAdmin || value === 'private' || value === 'group' || value === chosen,
   );

@@ -6,7 +6,7 @@ import { modern, session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
-// An account is its name and when it was made: whoever gets the name of a deleted user finds nothing that one has left,
+// An account is its name and when it was made: a new user with the name of a deleted one finds nothing of theirs,
 // also when the hub sees both changes as one.
 
 const task = '{"task":{"taskId":"t1","status":"working","ttl":60000}}';
