@@ -104,6 +104,8 @@ describe('a policy', () => {
 
   test('that asks for what the call does not have is named', () => {
     expect(judge(when('context.arguments.sql like "*"'))).toEqual({ kind: 'none', ignored: ['p0'] });
+    expect(judge(when('principal.nothing == 1'))).toEqual({ kind: 'none', ignored: ['p0'] });
+    expect(judge(when('resource.nothing == 1'))).toEqual({ kind: 'none', ignored: ['p0'] });
   });
 
   test('is told when it is switched off, and concerns only what it names', () => {
@@ -123,6 +125,18 @@ describe('a call that no policy can judge is refused', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
   test.each([
     ['a value of another type', when('context.arguments.n > 3'), { n: 'text' }],
+    ['a text that is no number', when('decimal(context.arguments.n).greaterThan(decimal("1.0"))'), { n: '1' }],
+    // Cedar quotes it in its message.
+    [
+      'a text that reads as if an attribute were missing',
+      when('decimal(context.arguments.n).greaterThan(decimal("1.0"))'),
+      { n: 'record does not have the attribute `n`' },
+    ],
+    [
+      'an address that reads as if an attribute were missing',
+      when('ip(context.arguments.n).isLoopback()'),
+      { n: '`User::"ann"` does not have the attribute `n`' },
+    ],
     ['a number that Cedar does not have', reads, { x: 1e300 }],
     ['an integer that JSON reads wrongly', reads, { x: 2 ** 60 }],
     ['arguments that are nested deeply', reads, { x: deep(500) }],

@@ -383,13 +383,17 @@ interface Diagnostics {
 }
 
 function verdictOf(rules: readonly Rule[], { reason, errors }: Diagnostics): PolicyVerdict {
-  const ruleOf = (id: string): Rule | undefined => rules.find(({ place }) => String(place) === id);
+  // Cedar names policies in no order.
+  const failing = rules.flatMap((rule) => {
+    const found = errors.find(({ policyId }) => policyId === String(rule.place));
+    return found ? [{ rule, message: found.error.message }] : [];
+  });
   // In Cedar a policy that fails does not count. Where an attribute is missing that is what its author expects; a value
   // of another type may be there so that the policy fails.
-  const failed = errors.find(({ error }) => !isMissing(error.message));
-  if (failed) return unjudgeable(ruleOf(failed.policyId), failed.error.message);
-  const ignored = errors.flatMap(({ policyId }) => ruleOf(policyId)?.policy ?? []);
-  const fitting = reason.flatMap((id) => ruleOf(id) ?? []).sort((a, b) => a.place - b.place);
+  const failed = failing.find(({ message }) => !isMissing(message));
+  if (failed) return unjudgeable(failed.rule, failed.message);
+  const ignored = failing.map(({ rule }) => rule.policy);
+  const fitting = rules.filter(({ place }) => reason.includes(String(place)));
   const refusal = fitting.find(({ approve }) => approve === undefined);
   if (refusal) return { kind: 'refuse', policy: refusal.policy, message: refusal.message };
   // Another person's yes is worth more than the caller's own.
@@ -399,6 +403,7 @@ function verdictOf(rules: readonly Rule[], { reason, errors }: Diagnostics): Pol
   return { kind: 'ask', policy, who: approve || 'admin', message };
 }
 
+/** Told by how the message begins: other messages quote the arguments, which may say anything. */
 function isMissing(message: string): boolean {
-  return message.includes('does not have the attribute');
+  return /^(?:record|`\w+::.*`) does not have the attribute /s.test(message);
 }

@@ -1,6 +1,5 @@
-import { type CallQuestion, isGoverned, judge } from '../../core/access/decision.ts';
+import { type CallQuestion, isGoverned, judge, policyPrincipal } from '../../core/access/decision.ts';
 import { principalId } from '../../core/access/principal.ts';
-import { policyPrincipal } from '../../core/access/decision.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
@@ -93,13 +92,12 @@ function questionOf(
 function unclear(params: string, given: unknown): string | undefined {
   if (given !== undefined && !isObject(given)) return 'its arguments are no object.';
   const args = memberText(params, 'arguments');
-  const twice = [...params.matchAll(/"arguments"|\\u/g)].length > 1 ? duplicateAtTop(params) : undefined;
+  // Looked for no further than to the second: a text may have millions of them.
+  const signs = params.matchAll(/"arguments"|\\u/g);
+  signs.next();
+  const twice = signs.next().done === true ? undefined : duplicateName(params, 1);
   const name = twice ?? (args === undefined ? undefined : duplicateName(args, coreLimits.policyArgumentDepth));
   return name === undefined ? undefined : `its arguments have the name ${JSON.stringify(name.slice(0, 100))} twice.`;
-}
-
-function duplicateAtTop(params: string): string | undefined {
-  return duplicateName(params, 1);
 }
 
 function forbidden(policy: string, message: string | undefined, { server, key }: Target): HubError {
