@@ -54,6 +54,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
+    catalogue: () => pool.catalogue,
     knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
     log,
   };

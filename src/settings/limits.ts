@@ -33,6 +33,13 @@ export const settingsLimits = {
   /** Files in a folder of policies that are read. */
   policyFiles: 1_000,
 
+  // overrides of tools
+
+  /** One argument's override as JSON: a fixed value is an address or a number, and goes with each call. */
+  overrideChars: 16_384,
+  /** Arguments of one tool; tools of real servers have less than a hundred. */
+  overriddenArguments: 200,
+
   // access keys
 
   /** How long a rotated token goes on: one that has to work longer needs no rotation. */

@@ -1,5 +1,7 @@
 import type { Catalogue, Item } from '../core/catalogue.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings, ToolOverride } from '../core/settings/types.ts';
+import { editObject } from '../core/json/text.ts';
+import { mergedOverride, overrideEdits } from '../core/access/tool-override.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
 import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
 import { createCooperativeTask } from './cooperative-task.ts';
@@ -48,8 +50,8 @@ export function createSmartIndex(
     }
     engine.keep(keys);
     const all: ToolDocument[] = [];
-    for (const { server, item, description } of offered(settings, catalogue)) {
-      const document = documentOf(server, item, description);
+    for (const { server, item, override } of offered(settings, catalogue)) {
+      const document = documentOf(server, item, override);
       engine.put([document]);
       all.push(document);
       yield;
@@ -74,7 +76,7 @@ interface Offered {
   readonly server: About;
   readonly item: Item;
   /** The operator's words in place of the server's. */
-  readonly description: string | undefined;
+  readonly override: ToolOverride | undefined;
 }
 
 /**
@@ -85,23 +87,23 @@ function* offered(settings: Settings, catalogue: Catalogue): Generator<Offered> 
     const server = settings.servers.get(name);
     if (!server?.enabled) continue;
     const about = { name, description: server.description ?? offer.about.instructions?.slice(0, instructionChars) };
-    for (const item of offer.tools) yield { server: about, item, description: server.tools.get(item.key)?.description };
+    for (const item of offer.tools)
+      yield { server: about, item, override: mergedOverride(server.tools.get(item.key), undefined) };
   }
 }
 
 /** A tool's document is made once for each wording of it. */
 function createDocumentOf() {
-  const documents = new WeakMap<
-    Item,
-    { description: string | undefined; about: string | undefined; document: ToolDocument }
-  >();
-  return (server: About, item: Item, description: string | undefined): ToolDocument => {
+  const documents = new WeakMap<Item, { wording: string; document: ToolDocument }>();
+  return (server: About, item: Item, override: ToolOverride | undefined): ToolDocument => {
+    const wording = override ? `${JSON.stringify(override)}\n${server.description}` : (server.description ?? '');
     const known = documents.get(item);
-    if (known && known.description === description && known.about === server.description) return known.document;
-    const definition = JSON.parse(item.text) as ToolDefinition;
-    const worded = description === undefined ? definition : { ...definition, description };
-    const document = toolDocument(toolKey(server.name, item.key), server, { ...worded, name: item.key });
-    documents.set(item, { description, about: server.description, document });
+    if (known && known.wording === wording) return known.document;
+    const text = override ? editObject(item.text, overrideEdits(item.text, override)) : item.text;
+    const definition = JSON.parse(text) as ToolDefinition;
+    const name = override?.name ?? item.key;
+    const document = toolDocument(toolKey(server.name, item.key), server, { ...definition, name });
+    documents.set(item, { wording, document });
     return document;
   };
 }

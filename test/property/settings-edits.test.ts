@@ -8,12 +8,12 @@ import { addKey, deleteKey } from '../../src/settings/key/key-edits.ts';
 import { maskServer } from '../../src/settings/server/server-secrets.ts';
 import {
   addServer,
-  changeItems,
   deleteServer,
   startsProcess,
   toggleServer,
   updateServer,
 } from '../../src/settings/server/server-edits.ts';
+import { changeItems } from '../../src/settings/server/item-edits.ts';
 import { addUser, deleteUser, updateUser } from '../../src/settings/user/user-edits.ts';
 import { parseSettings } from '../../src/settings/document/parse-settings.ts';
 

@@ -11,10 +11,11 @@ import {
   type PolicyVerdict,
   policySetOf,
 } from '../policies/policy-set.ts';
-import type { CallLimits, Settings } from '../settings/types.ts';
+import type { CallLimits, ItemSettings, Settings } from '../settings/types.ts';
 import { type Principal, principalId } from './principal.ts';
 import { groupOf, groupsOf, userOf } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';
+import { annotationsText } from './tool-override.ts';
 import type { Target } from './view.ts';
 
 /**
@@ -99,12 +100,12 @@ const noPolicy: PolicyVerdict = { kind: 'none', ignored: [] };
 const typeOf = { call: 'Tool', readResource: 'Resource', getPrompt: 'Prompt' } as const;
 
 function judgedBy(policies: PolicySet, question: CallQuestion): PolicyVerdict {
-  const { settings, principal, scope, action, target, args, client, address, now, unclear } = question;
+  const { settings, principal, scope, action, args, client, address, now, unclear } = question;
   const context: PolicyContext = { arguments: args, scope: scopeId(scope), client, address, time: now };
   return policies.judge({
     principal: policyPrincipal(settings, principal),
     action,
-    resource: policyResource(question.catalogue, action, target),
+    resource: policyResource(question),
     context,
     unclear,
   });
@@ -139,10 +140,11 @@ function lookUp(settings: Settings, principal: Principal): PolicyPrincipal {
   return { type: 'Anonymous', id: 'anonymous', groups, role: 'anonymous', name: 'anonymous' };
 }
 
-function policyResource({ offers }: CallQuestion['catalogue'], action: PolicyAction, target: Target): PolicyResource {
+function policyResource({ settings, catalogue, action, target }: CallQuestion): PolicyResource {
   const { server, key } = target;
-  const tool = action === 'call' ? toolOf(offers.get(server)?.tools, key) : undefined;
-  return { type: typeOf[action], server, key, ...(tool ? annotationsOf(tool) : silent) };
+  const tool = action === 'call' ? toolOf(catalogue.offers.get(server)?.tools, key) : undefined;
+  const said = tool && annotationsOf(tool, settings.servers.get(server)?.tools.get(key));
+  return { type: typeOf[action], server, key, ...(said ?? silent) };
 }
 
 const byKey = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
@@ -159,25 +161,24 @@ type Annotations = Pick<PolicyResource, 'readOnly' | 'destructive' | 'openWorld'
 /** What MCP takes of a tool that says nothing (2025-11-25, ToolAnnotations). */
 const silent: Annotations = { readOnly: false, destructive: true, openWorld: true };
 
-const annotations = new WeakMap<Item, Annotations>();
+const annotations = new WeakMap<Item, { readonly settings: ItemSettings | undefined; readonly known: Annotations }>();
 
-/** What a tool says of itself. One that only reads destroys nothing, unless it says that it does. */
-function annotationsOf(item: Item): Annotations {
-  let known = annotations.get(item);
-  if (!known) {
-    const text = memberText(item.text, 'annotations') ?? '{}';
-    const said = (name: string, otherwise: boolean): boolean => {
-      const value = memberText(text, name);
-      return value === 'true' || (value !== 'false' && otherwise);
-    };
-    const readOnly = said('readOnlyHint', silent.readOnly);
-    known = {
-      readOnly,
-      destructive: said('destructiveHint', !readOnly),
-      openWorld: said('openWorldHint', silent.openWorld),
-    };
-    annotations.set(item, known);
-  }
+/** What a tool says of itself, or the settings in its place. One that only reads destroys nothing but if it says so. */
+function annotationsOf(item: Item, settings: ItemSettings | undefined): Annotations {
+  const kept = annotations.get(item);
+  if (kept && kept.settings === settings) return kept.known;
+  const text = annotationsText(item, settings);
+  const said = (name: string, otherwise: boolean): boolean => {
+    const value = memberText(text, name);
+    return value === 'true' || (value !== 'false' && otherwise);
+  };
+  const readOnly = said('readOnlyHint', silent.readOnly);
+  const known = {
+    readOnly,
+    destructive: said('destructiveHint', !readOnly),
+    openWorld: said('openWorldHint', silent.openWorld),
+  };
+  annotations.set(item, { settings, known });
   return known;
 }
 

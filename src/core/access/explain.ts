@@ -2,9 +2,10 @@ import type { Catalogue, Item } from '../catalogue.ts';
 import type { CallLimits, ServerSettings, Settings } from '../settings/types.ts';
 import { type CallVerdict, judge } from './decision.ts';
 import type { Principal } from './principal.ts';
-import { isGone, isReadOnly, resolve, whyReached } from './rules.ts';
+import { isGone, resolve, whyReached } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
+import { isReadOnly, mergedOverride, renamed } from './tool-override.ts';
 import type { Target, View } from './view.ts';
 
 /** One step of a decision (CONTRACT §9, `why`). */
@@ -97,8 +98,11 @@ function named({ settings, catalogue, tool }: WhyQuestion): Target | undefined {
   const separator = settings.system.nameSeparator;
   const prefixes = [...settings.servers.keys()];
   for (const [server, { tools }] of catalogue.offers) {
+    const switches = settings.servers.get(server)?.tools;
+    const names = switches && renamed(tools, (key) => mergedOverride(switches.get(key), undefined));
     const isIt = ({ key }: Item): boolean =>
-      exposedName(server, key, separator, prefixes) === tool || tieBreakName(server, key, separator) === tool;
+      exposedName(server, names?.get(key) ?? key, separator, prefixes) === tool ||
+      tieBreakName(server, key, separator) === tool;
     const item = tools.find(isIt);
     if (item) return { server, key: item.key };
   }
@@ -156,7 +160,8 @@ function whyNot({ settings, catalogue, principal, scope, tool }: WhyQuestion, ta
   const item = offer.tools.find(({ key }) => key === target.key);
   if (!item) return `Server "${server.name}" offers no tool "${target.key}".`;
   if (server.tools.get(target.key)?.enabled === false) return `The tool is switched off on server "${server.name}".`;
-  if (member.readOnly && !isReadOnly(item)) return 'The key only reads, and the tool does not say that it only reads.';
+  if (member.readOnly && !isReadOnly(item, server.tools.get(item.key)))
+    return 'The key only reads, and the tool does not say that it only reads.';
   if (member.tools !== 'all' && !member.tools.includes(target.key))
     return resolved.group
       ? `The group "${resolved.group.name}", or the groups that give access, do not show this tool.`

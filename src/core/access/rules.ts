@@ -1,7 +1,7 @@
-import { type Item, onlyReads } from '../catalogue.ts';
 import type { Principal, Reach } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type {
+  GroupServer,
   GroupSettings,
   KeySettings,
   Selection,
@@ -25,6 +25,8 @@ export interface ScopeMember {
   /** Of the tools only those are shown that only read. */
   readonly readOnly: boolean;
   readonly pinnedTools: readonly string[];
+  /** What the group shows of tools in place of what their server says. */
+  readonly overrides?: GroupServer['overrides'];
 }
 
 export interface Resolved {
@@ -258,18 +260,6 @@ export function seesEverything(settings: Settings, principal: Principal): boolea
   return who?.kind === 'user' && who.user.role === 'admin' && principal.kind !== 'app';
 }
 
-/** Whether a tool says that it only reads. Read once for each tool, and not for each key that only reads. */
-export function isReadOnly(item: Item): boolean {
-  let known = readOnlyItems.get(item);
-  if (known === undefined) {
-    known = onlyReads(item.text);
-    readOnlyItems.set(item, known);
-  }
-  return known;
-}
-
-const readOnlyItems = new WeakMap<Item, boolean>();
-
 type Identity =
   | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }
   /** `readOnly`: through an access key of theirs that only reads. `reach`: of what the user reaches, this alone. */
@@ -316,7 +306,8 @@ function groupMembers(settings: Settings, group: GroupSettings, who: Identity): 
     const grant = server?.enabled ? grantOf(settings, who, server) : undefined;
     if (!server || !grant) return [];
     const { readOnly } = grant;
-    const shown = { ...narrowed(entry, grant), readOnly, pinnedTools: entry.pinnedTools };
+    const { pinnedTools, overrides } = entry;
+    const shown = { ...narrowed(entry, grant), readOnly, pinnedTools, ...(overrides && { overrides }) };
     return [{ server, prefix: entry.alias ?? server.name, ...shown }];
   });
 }

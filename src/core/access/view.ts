@@ -1,13 +1,21 @@
 import { coreLimits } from '../limits.ts';
 import { isUsedAlone } from './per-user.ts';
-import { isReadOnly, resolve, type Resolved, type ScopeMember } from './rules.ts';
+import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
-import { editObject, memberText } from '../json/text.ts';
+import { memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
-import type { ItemSettings, Selection, ServerDescriptionMode, Settings } from '../settings/types.ts';
+import type { ItemSettings, Selection, ServerDescriptionMode, Settings, ToolOverride } from '../settings/types.ts';
 import { shortAbout, smartToolNames, smartToolTexts } from '../smart-tools.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
+import {
+  argumentRules,
+  type ArgumentRules,
+  exposedText,
+  isReadOnly,
+  mergedOverride,
+  renamed,
+} from './tool-override.ts';
 import { matchesTemplate } from '../protocol/uri-template.ts';
 
 /** Where an exposed name or URI leads: the server, and the key the server itself knows it by. */
@@ -19,6 +27,10 @@ export interface Target {
    * two apart.
    */
   readonly guarded?: boolean;
+  /** What the operator calls a tool in place of its key. */
+  readonly name?: string;
+  /** What becomes of the arguments of a tool. */
+  readonly rules?: ArgumentRules | undefined;
 }
 
 /**
@@ -98,8 +110,7 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   for (const member of resolved.members) {
     const offer = catalogue.offers.get(member.server.name);
     if (!offer) continue;
-    const offered = member.readOnly ? offer.tools.filter(isReadOnly) : offer.tools;
-    tools.add(member, shown(offered, member.tools, member.server.tools));
+    tools.add(member, shownTools(member, offer.tools));
     prompts.add(member, shown(offer.prompts, member.prompts, member.server.prompts));
     resources.add(member, shown(offer.resources, member.resources, member.server.resources));
     templates.add(member, shown(offer.templates, member.resources, member.server.resources));
@@ -192,6 +203,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         one.resources,
         one.readOnly,
         one.pinnedTools,
+        one.overrides && [...one.overrides],
       ]),
     ]);
     const found = shared.get(content);
@@ -295,15 +307,21 @@ class NamedList implements ViewList {
     // Only a longer prefix that begins with this one can be read into a name; looking at all of them for each tool
     // takes its time.
     const prefixes = [...this.#naming.prefixes].filter((other) => other.startsWith(member.prefix));
-    for (const { item, description } of items) {
-      const target = { server: member.server.name, key: item.key };
-      let prefixed = exposedName(member.prefix, item.key, separator, prefixes);
+    for (const { item, override, name: bare = item.key } of items) {
+      const rules = argumentRules(item, override);
+      const target = {
+        server: member.server.name,
+        key: item.key,
+        ...(bare !== item.key && { name: bare }),
+        ...(rules && { rules }),
+      };
+      let prefixed = exposedName(member.prefix, bare, separator, prefixes);
       if (this.#byName.has(prefixed)) prefixed = tieBreakName(member.prefix, item.key, separator);
-      const name = own ? item.key : prefixed;
+      const name = own ? bare : prefixed;
       if (this.#byName.has(name)) continue;
       this.#byName.set(name, target);
-      this.#alias.set(own ? prefixed : item.key, target);
-      this.texts.push(exposedText(item, own ? undefined : name, description));
+      this.#alias.set(own ? prefixed : bare, target);
+      this.texts.push(exposedText(item, name === item.key ? undefined : name, override));
       this.targets.push(target);
     }
   }
@@ -325,11 +343,11 @@ class UriList implements ViewList {
   readonly #byUri = new Map<string, Target>();
 
   add(member: ScopeMember, items: Iterable<ShownItem>): void {
-    for (const { item, description } of items) {
+    for (const { item, override } of items) {
       if (this.#byUri.has(item.key)) continue;
       const target = { server: member.server.name, key: item.key };
       this.#byUri.set(item.key, target);
-      this.texts.push(exposedText(item, undefined, description));
+      this.texts.push(exposedText(item, undefined, override));
       this.targets.push(target);
     }
   }
@@ -341,8 +359,10 @@ class UriList implements ViewList {
 
 interface ShownItem {
   readonly item: Item;
-  /** The operator's texts in place of the server's. */
-  readonly description: string | undefined;
+  /** The operator's words in place of the server's. */
+  readonly override: ToolOverride | undefined;
+  /** What the operator calls it. */
+  readonly name?: string | undefined;
 }
 
 /** The items that the scope selects and the server's own switches leave on. */
@@ -355,29 +375,19 @@ function* shown(
   for (const item of items) {
     const own = switches.get(item.key);
     if (own?.enabled === false || selected?.has(item.key) === false) continue;
-    yield { item, description: own?.description };
+    yield { item, override: mergedOverride(own, undefined) };
   }
 }
 
-/** Edited texts by item, so that ten thousand tools are renamed once and not once per principal. */
-const edited = new WeakMap<Item, Map<string, string>>();
-
-function exposedText(item: Item, name: string | undefined, description: string | undefined): string {
-  if (name === undefined && description === undefined) return item.text;
-  const key = `${name ?? ''}\n${description ?? ''}`;
-  const forms = edited.get(item) ?? new Map<string, string>();
-  edited.set(item, forms);
-  let text = forms.get(key);
-  if (text === undefined) {
-    text = editObject(item.text, {
-      ...(name !== undefined && { name: JSON.stringify(name) }),
-      ...(description !== undefined && { description: JSON.stringify(description) }),
-    });
-    // Old descriptions stay behind with each edit.
-    if (forms.size >= coreLimits.itemForms) forms.clear();
-    forms.set(key, text);
+/** The same for tools, which have more to be overridden. */
+function* shownTools({ server, tools, readOnly, overrides }: ScopeMember, items: readonly Item[]): Iterable<ShownItem> {
+  const overrideOf = (key: string) => mergedOverride(server.tools.get(key), overrides?.get(key));
+  // Of all its tools, so that a name does not depend on who asks.
+  const names = server.tools.size > 0 || overrides ? renamed(items, overrideOf) : undefined;
+  for (const { item, override } of shown(items, tools, server.tools)) {
+    if (readOnly && !isReadOnly(item, server.tools.get(item.key))) continue;
+    yield { item, override: overrides ? overrideOf(item.key) : override, name: names?.get(item.key) };
   }
-  return text;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts';
 import {
   group,
   groupServer,
+  toolOverride,
   user,
   me,
   login,
@@ -37,6 +38,7 @@ export const components: Readonly<Record<string, Schema>> = {
   Pagination: pagination,
   Group: group,
   GroupServerConfig: groupServer,
+  ToolOverride: toolOverride,
   User: user,
   Me: me,
   UserStatistics: userStatistics,

@@ -46,9 +46,22 @@ export type Group = Shape<typeof group>;
 /** What a group shows of one of its servers. */
 export const groupServer = object(
   { name: text, tools: selection, prompts: selection, resources: selection },
-  { alias: text, pinnedTools: texts },
+  {
+    alias: text,
+    pinnedTools: texts,
+    overrides: saying('What the group shows of tools in place of what their server says, by its own names.', anyObject),
+  },
 );
 export type GroupServer = Shape<typeof groupServer>;
+
+/** An override of a tool, and the tool without and with it. */
+export const toolOverride = object({
+  tool: saying("The server's own name of it.", text),
+  override: saying('As the settings have it; `null`: none.', orNull(anyObject)),
+  before: saying('The tool as its server has it; `null` while the server has not listed it.', orNull(anyObject)),
+  after: saying('The tool as clients get it.', orNull(anyObject)),
+});
+export type ToolOverrideAnswer = Shape<typeof toolOverride>;
 
 // People
 
@@ -208,6 +221,7 @@ const named = {
 };
 
 export const tool = openObject(named, {
+  hasOverride: saying('The settings say more of it than a description.', yes),
   title: text,
   inputSchema: anyObject,
   outputSchema: anyObject,

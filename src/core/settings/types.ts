@@ -162,6 +162,27 @@ export interface PolicySettings {
 export interface ItemSettings {
   readonly enabled: boolean;
   readonly description: string | undefined;
+  /** Of a tool: what else is shown, and what is put in, in place of what the server says. */
+  readonly override?: ToolOverride | undefined;
+}
+
+/** What clients see of a tool, and what becomes of its arguments (CONTRACT §11); undefined = as the server has it. */
+export interface ToolOverride {
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string | boolean>> | undefined;
+  readonly arguments?: readonly (readonly [name: string, rule: ArgumentOverride])[] | undefined;
+}
+
+export interface ArgumentOverride {
+  /** JSON text of what the server always gets. */
+  readonly value?: string | undefined;
+  /** JSON text of what it gets when the client gives nothing. */
+  readonly default?: string | undefined;
+  /** Clients neither see it nor may send it. */
+  readonly hidden: boolean;
+  readonly description?: string | undefined;
 }
 
 export interface GroupSettings {
@@ -184,6 +205,8 @@ export interface GroupServer {
   readonly prompts: Selection;
   readonly resources: Selection;
   readonly pinnedTools: readonly string[];
+  /** By the server's own names of tools; they hold on the group's endpoints. */
+  readonly overrides?: ReadonlyMap<string, ToolOverride> | undefined;
 }
 
 export interface UserSettings {

@@ -223,7 +223,9 @@ export function completeResult(result: string, more: Readonly<Record<string, str
 /** The item by the server's own name or the name the view shows it under; `name` is the latter, `text` the item. */
 function located(view: View, kind: 'tools' | 'prompts', { server, name }: { server: string; name: string }) {
   const list: ViewList = view.lists[kind];
-  let index = list.targets.findIndex((target) => target.server === server && target.key === name);
+  let index = list.targets.findIndex(
+    (target) => target.server === server && (target.key === name || target.name === name),
+  );
   if (index === -1) {
     const target = kind === 'tools' ? view.tool(name) : view.prompt(name);
     index = target?.server === server ? list.targets.indexOf(target) : -1;

@@ -67,8 +67,13 @@ function operationsOf(view: View, separator: string): readonly Operation[] {
  * What the tool is called in a path. `.` and `..` are steps there, which clients take before they ask, percent-encoded
  * or not: such a tool goes by the name that other endpoints show it under. Undefined where that is another tool's.
  */
-function pathName(view: View, tool: string, { server, key }: Target, separator: string): string | undefined {
-  if (key !== '.' && key !== '..') return key;
+function pathName(
+  view: View,
+  tool: string,
+  { server, key, name: own = key }: Target,
+  separator: string,
+): string | undefined {
+  if (own !== '.' && own !== '..') return own;
   const shown = String(JSON.parse(memberText(tool, 'name') ?? 'null'));
   const name = shown === key ? exposedName(server, key, separator, []) : shown;
   const found = view.tool(name);

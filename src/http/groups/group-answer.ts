@@ -1,5 +1,6 @@
 import { granted, reachesMember } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GroupSettings } from '../../core/settings/types.ts';
 import type { Draft, Editor } from '../../settings/document/document.ts';
@@ -12,6 +13,7 @@ export interface GroupRoutes {
   readonly settings: Pick<SettingsStore, 'change'>;
   /** The tools a server offers now, by its own names; undefined while that is not known. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
+  readonly catalogue: () => Catalogue;
   readonly log: Logger;
 }
 

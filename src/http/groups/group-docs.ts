@@ -6,6 +6,7 @@ import {
   newGroupInput,
   serverToAddInput,
 } from '../../settings/group/group-input.ts';
+import { overrideShape } from '../../settings/document/tool-override.ts';
 import type { Subject } from '../frame/operation.ts';
 import { groupsInput } from './group-routes.ts';
 
@@ -60,6 +61,22 @@ export const groups: Subject = {
       summary: 'Choose the tools the group shows of a server',
       body: groupToolsInput,
       answer: group,
+    },
+    'GET /groups/:id/server-configs/:serverName/tools/:tool/override': {
+      summary: 'What the group shows of a tool in place of what its server says',
+      description: 'For the owner of the group and admins.',
+      answer: { data: ref('ToolOverride') },
+    },
+    'PUT /groups/:id/server-configs/:serverName/tools/:tool/override': {
+      summary: 'Override a tool in a group',
+      description: 'The whole override. What the override of the server hides or fixes stays.',
+      query: { dryRun: { type: 'boolean', description: 'Change nothing; show what would come of it.' } },
+      body: overrideShape,
+      answer: { data: ref('ToolOverride') },
+    },
+    'DELETE /groups/:id/server-configs/:serverName/tools/:tool/override': {
+      summary: 'Show a tool in a group as its server has it',
+      answer: { data: ref('ToolOverride') },
     },
   },
 };

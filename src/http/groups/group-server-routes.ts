@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import {
@@ -6,14 +6,19 @@ import {
   removeServerFromGroup,
   serverConfigAnswer,
   serverConfigsAnswer,
+  overrideGroupTool,
   setGroupServers,
   setGroupTools,
 } from '../../settings/group/group-edits.ts';
+import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
+import type { GroupSettings } from '../../core/settings/types.ts';
+import { flagOf } from '../frame/query.ts';
 import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../settings/group/group-input.ts';
 import { jsonBody } from '../frame/body.ts';
-import { type ApiEnv, editorOf } from '../frame/caller.ts';
+import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { groupOf } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
+import { overrideChecked, overrideShown } from '../frame/tool-override.ts';
 import { changedGroup, changeGroups, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
 
 /**
@@ -64,7 +69,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
 
   routes.get('/groups/:id/server-configs', (c) => {
     const group = groupOf(c.var.caller, c.req.param('id'));
-    return ok(c, serverConfigsAnswer(group, seesIn(c.var.caller, group)));
+    return ok(c, serverConfigsAnswer(group, seesIn(c.var.caller, group), mayChange(c.var.caller, group)));
   });
 
   routes.get('/groups/:id/server-configs/:serverName', (c) => {
@@ -73,7 +78,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const sees = seesIn(c.var.caller, group);
     const entry = group.servers.find(({ name }) => name === serverName && sees(name));
     if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
-    return ok(c, serverConfigAnswer(entry));
+    return ok(c, serverConfigAnswer(entry, mayChange(c.var.caller, group)));
   });
 
   routes.put('/groups/:id/server-configs/:serverName/tools', async (c) => {
@@ -86,5 +91,58 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     return ok(c, ...changedGroup(caller, changed, 'Server tools updated successfully.'));
   });
 
+  overrideRoutes(routes, options);
   return routes;
+}
+
+/** What the group shows of single tools in place of what their server says. */
+function overrideRoutes(routes: Hono<ApiEnv>, options: GroupRoutes): void {
+  const { log } = options;
+  const overridePath = '/groups/:id/server-configs/:serverName/tools/:tool/override' as const;
+
+  /** The entry of the server in the group, for those who may change the group. */
+  function changeable(c: Context<ApiEnv, typeof overridePath>) {
+    const { id, serverName, tool } = c.req.param();
+    const { caller } = c.var;
+    const group = groupOf(caller, id);
+    const sees = seesIn(caller, group);
+    const entry = group.servers.find(({ name }) => name === serverName && sees(name));
+    if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
+    if (!mayChange(caller, group)) throw new HubError('forbidden', `The group "${group.name}" is not yours to change.`);
+    const asked = { server: serverName, tool, own: caller.settings.servers.get(serverName)?.tools };
+    return { caller, id, entry, asked };
+  }
+
+  routes.get(overridePath, (c) => {
+    const { asked, entry } = changeable(c);
+    return ok(c, overrideShown(options.catalogue(), asked, { group: entry.overrides?.get(asked.tool) }));
+  });
+
+  routes.put(overridePath, async (c) => {
+    const { caller, id, asked } = changeable(c);
+    const given = parseInput(overrideShape, await jsonBody(c.req.raw), `Cannot override "${asked.tool}"`);
+    const group = readOverride(given);
+    const [answer, notes] = overrideChecked(options.catalogue(), asked, { group });
+    if (flagOf(c.req.query(), 'dryRun')) return ok(c, answer, notes);
+    const { username: by } = editorOf(caller);
+    await changeGroups(options, caller, (draft, by) =>
+      overrideGroupTool(draft, by, id, { ...asked, override: group && overrideAnswer(group) }),
+    );
+    log.info('tool overridden', { group: id, server: asked.server, item: asked.tool, by });
+    return ok(c, answer, notes);
+  });
+
+  routes.delete(overridePath, async (c) => {
+    const { caller, id, asked } = changeable(c);
+    const { username: by } = editorOf(caller);
+    await changeGroups(options, caller, (draft, by) =>
+      overrideGroupTool(draft, by, id, { ...asked, override: undefined }),
+    );
+    log.info('tool overridden', { group: id, server: asked.server, item: asked.tool, by });
+    return ok(c, overrideShown(options.catalogue(), asked, { group: undefined }));
+  });
+}
+
+function mayChange({ admin, user }: Caller, group: GroupSettings): boolean {
+  return admin || (user !== undefined && user.username === group.owner);
 }

@@ -2,7 +2,8 @@ import { isPerUser, slotsOf } from '../../core/access/per-user.ts';
 import { granted } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { ItemCount, Server, ServerDetails, ServerNames, ServerSummary } from '../../core/answers/settings.ts';
-import { type Catalogue, type Item, type Offer, onlyReads } from '../../core/catalogue.ts';
+import { isReadOnly, mergedOverride, overriddenText, renamed } from '../../core/access/tool-override.ts';
+import type { Catalogue, Item, Offer } from '../../core/catalogue.ts';
 import { memberText } from '../../core/json/text.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { HubError } from '../../core/errors.ts';
@@ -254,16 +255,20 @@ function itemsAnswer(caller: Caller, server: ServerSettings, offer: Offer | unde
   const { settings } = caller;
   const items = shownItems(caller, server, offer, isManaged);
   const prefixes = [...settings.servers.keys()];
-  const exposed = (key: string) => exposedName(server.name, key, settings.system.nameSeparator, prefixes);
-  const named = (item: Item, switches: Switches) => ({
-    ...itemAnswer(item, switches),
-    name: exposed(item.key),
-    originalName: item.key,
-  });
+  const exposed = (name: string) => exposedName(server.name, name, settings.system.nameSeparator, prefixes);
   const { tools, prompts, resources } = server;
+  const names = renamed(offer?.tools ?? [], (key) => mergedOverride(tools.get(key), undefined));
   return {
-    tools: items.tools.map((item) => named(item, tools)),
-    prompts: items.prompts.map((item) => named(item, prompts)),
+    tools: items.tools.map((item) => ({
+      ...toolAnswer(item, tools),
+      name: exposed(names.get(item.key) ?? item.key),
+      originalName: item.key,
+    })),
+    prompts: items.prompts.map((item) => ({
+      ...itemAnswer(item, prompts),
+      name: exposed(item.key),
+      originalName: item.key,
+    })),
     resources: items.resources.map((item) => itemAnswer(item, resources)),
     resourceTemplates: items.templates.map((item) => itemAnswer(item, resources)),
   };
@@ -278,7 +283,9 @@ function shownItems(caller: Caller, server: ServerSettings, offer: Offer | undef
   };
   const { tools, prompts, resources } = server;
   return {
-    tools: shown(offer?.tools, tools, grant?.tools).filter(({ text }) => grant?.readOnly !== true || onlyReads(text)),
+    tools: shown(offer?.tools, tools, grant?.tools).filter(
+      (item) => grant?.readOnly !== true || isReadOnly(item, tools.get(item.key)),
+    ),
     prompts: shown(offer?.prompts, prompts, grant?.prompts),
     resources: shown(offer?.resources, resources, grant?.resources),
     templates: shown(offer?.templates, resources, grant?.resources),
@@ -293,6 +300,13 @@ function isOn(switches: Switches, key: string): boolean {
 
 function selects(selection: Selection, key: string): boolean {
   return selection === 'all' || selection.includes(key);
+}
+
+/** The tool as clients see it; what the server said of it is at its override (`…/override`). */
+function toolAnswer(item: Item, switches: Switches) {
+  const override = switches.get(item.key)?.override;
+  if (!override) return itemAnswer(item, switches);
+  return { ...itemAnswer({ ...item, text: overriddenText(item, override) }, switches), hasOverride: true as const };
 }
 
 /** What the server said of the item, with the operator's description in place of its own. */

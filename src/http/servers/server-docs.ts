@@ -7,6 +7,7 @@ import {
   newServerInput,
   serverUpdateInput,
 } from '../../settings/server/server-input.ts';
+import { overrideShape } from '../../settings/document/tool-override.ts';
 import type { Operation, Subject } from '../frame/operation.ts';
 import { importInput } from './server-import.ts';
 import { serversInput } from './server-routes.ts';
@@ -19,6 +20,24 @@ const pageQuery: Record<string, Schema> = {
 };
 
 const signOut: Schema = { enum: ['tokens', 'all'], description: '`all`: also the registration of the hub there.' };
+
+/** Overrides of tools. */
+const overridePath = '/servers/:server/tools/:item/override';
+const overrides: Record<string, Operation> = {
+  [`GET ${overridePath}`]: {
+    summary: 'What clients see of a tool in place of what the server says',
+    description: 'For the owner of the server and admins.',
+    answer: { data: ref('ToolOverride') },
+  },
+  [`PUT ${overridePath}`]: {
+    summary: 'Override a tool',
+    description: 'The whole override: name, texts and annotations that clients see, arguments that the hub puts in.',
+    query: { dryRun: { type: 'boolean', description: 'Change nothing; show what would come of it.' } },
+    body: overrideShape,
+    answer: { data: ref('ToolOverride') },
+  },
+  [`DELETE ${overridePath}`]: { summary: 'Show a tool as the server has it', answer: { data: ref('ToolOverride') } },
+};
 
 export const servers: Subject = {
   name: 'Servers',
@@ -94,6 +113,7 @@ export const servers: Subject = {
       answer: { data: object({ name: text, scope: signOut }) },
     },
     ...items('tools', 'tool'),
+    ...overrides,
     ...items('prompts', 'prompt'),
     ...items('resources', 'resource'),
     'POST /mcpb/upload': {

@@ -4,14 +4,18 @@ import type { Catalogue, Item } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
-import { changeItems, type ItemChange } from '../../settings/server/server-edits.ts';
+import { mergedOverride } from '../../core/access/tool-override.ts';
+import type { ServerSettings, ToolOverride } from '../../core/settings/types.ts';
+import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
+import { changeItems, type ItemChange, overrideTool } from '../../settings/server/item-edits.ts';
 import { enabledInput, itemDescriptionInput, itemsSwitchInput } from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { managedServer } from '../frame/reachable.ts';
+import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
+import { type AskedTool, overrideChecked, overrideShown } from '../frame/tool-override.ts';
 
 export interface ServerItemRoutes {
   readonly settings: Pick<SettingsStore, 'change'>;
@@ -27,7 +31,8 @@ const words: Readonly<Record<Kind, string>> = { tools: 'Tool', prompts: 'Prompt'
  * Switches and descriptions of single tools, prompts and resources (reference: MCPHub §1.5). An item goes by the
  * server's own name for it (the URI of a resource, encoded) or by the name clients see.
  */
-export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes): Hono<ApiEnv> {
+export function serverItemRoutes(options: ServerItemRoutes): Hono<ApiEnv> {
+  const { settings, catalogue, log } = options;
   const routes = new Hono<ApiEnv>();
 
   type Wanted = Pick<ItemChange, 'enabled' | 'description'>;
@@ -37,7 +42,7 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
     const { username } = editorOf(caller);
     const name = c.req.param('server') ?? '';
     const server = managedServer(caller, name, `Cannot change the ${kind} of server "${name}"`);
-    const keyOf = keysOf(caller, server, kind);
+    const keyOf = keysOf(catalogue(), caller, server, kind);
     const items = [...new Set(given.map(keyOf))];
     await changeAs(settings, caller, (draft, by) =>
       changeItems(draft, by, { server: server.name, kind, items, ...wanted }),
@@ -51,34 +56,6 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
   async function changeOne(c: Context<ApiEnv>, kind: Kind, wanted: Wanted) {
     const [item = ''] = await change(c, kind, [c.req.param('item') ?? ''], wanted);
     return item;
-  }
-
-  /**
-   * Says by which key the server itself knows an item. It throws HubError `not_found` when the server plainly offers no
-   * such thing; while the server is away anything goes.
-   */
-  function keysOf({ settings }: Caller, server: ServerSettings, kind: Kind): (given: string) => string {
-    const offer = catalogue().offers.get(server.name);
-    if (!offer) return (given) => given;
-    const items: readonly Item[] = kind === 'resources' ? [...offer.resources, ...offer.templates] : offer[kind];
-    const keys = new Set(items.map(({ key }) => key));
-    // Made once, and only for names that are no keys: a request may name all tools of a server that has thousands.
-    let byExposed: ReadonlyMap<string, string> | undefined;
-    const exposed = () => {
-      const prefixes = [...settings.servers.keys()];
-      const { nameSeparator } = settings.system;
-      return new Map([...keys].map((key) => [exposedName(server.name, key, nameSeparator, prefixes), key]));
-    };
-    return (given) => {
-      if (keys.has(given)) return given;
-      byExposed ??= exposed();
-      const named = byExposed.get(given);
-      if (named !== undefined) return named;
-      // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
-      // clients see as keys.
-      if (server[kind].has(given)) return given;
-      throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
-    };
   }
 
   for (const kind of ['tools', 'prompts', 'resources'] as const) {
@@ -119,7 +96,84 @@ export function serverItemRoutes({ settings, catalogue, log }: ServerItemRoutes)
     });
   }
 
+  overrideRoutes(routes, options);
   return routes;
+}
+
+/** What clients see of a tool in place of what its server says. */
+function overrideRoutes(routes: Hono<ApiEnv>, { settings, catalogue, log }: ServerItemRoutes): void {
+  const overridePath = '/servers/:server/tools/:item/override' as const;
+
+  /** The tool, for those who may change its server. */
+  function overridden(c: Context<ApiEnv, typeof overridePath>) {
+    const { caller } = c.var;
+    const { server: name, item } = c.req.param();
+    const server = managedServer(caller, name, `Cannot override a tool of server "${name}"`);
+    return { server: server.name, tool: keysOf(catalogue(), caller, server, 'tools')(item), own: server.tools };
+  }
+
+  routes.get(overridePath, (c) => {
+    const asked = overridden(c);
+    return ok(c, overrideShown(catalogue(), asked, { server: mergedOverride(asked.own.get(asked.tool), undefined) }));
+  });
+
+  routes.put(overridePath, async (c) => {
+    editorOf(c.var.caller);
+    const asked = overridden(c);
+    const given = parseInput(overrideShape, await jsonBody(c.req.raw), `Cannot override "${asked.tool}"`);
+    const override = readOverride(given);
+    const [answer, notes] = overrideChecked(catalogue(), asked, { server: override });
+    if (!flagOf(c.req.query(), 'dryRun')) await saveOverride(c, asked, override);
+    return ok(c, answer, notes);
+  });
+
+  routes.delete(overridePath, async (c) => {
+    const asked = overridden(c);
+    await saveOverride(c, asked, undefined);
+    return ok(c, overrideShown(catalogue(), asked, { server: undefined }));
+  });
+
+  async function saveOverride(c: Context<ApiEnv>, { server, tool }: AskedTool, override: ToolOverride | undefined) {
+    const { username: by } = editorOf(c.var.caller);
+    const written = override && overrideAnswer(override);
+    await changeAs(settings, c.var.caller, (draft, editor) =>
+      overrideTool(draft, editor, { server, tool, override: written }),
+    );
+    log.info('tool overridden', { server, item: tool, by });
+  }
+}
+
+/**
+ * Says by which key the server itself knows an item. It throws HubError `not_found` when the server plainly offers no
+ * such thing; while the server is away anything goes.
+ */
+function keysOf(
+  catalogue: Catalogue,
+  { settings }: Caller,
+  server: ServerSettings,
+  kind: Kind,
+): (given: string) => string {
+  const offer = catalogue.offers.get(server.name);
+  if (!offer) return (given) => given;
+  const items: readonly Item[] = kind === 'resources' ? [...offer.resources, ...offer.templates] : offer[kind];
+  const keys = new Set(items.map(({ key }) => key));
+  // Made once, and only for names that are no keys: a request may name all tools of a server that has thousands.
+  let byExposed: ReadonlyMap<string, string> | undefined;
+  const exposed = () => {
+    const prefixes = [...settings.servers.keys()];
+    const { nameSeparator } = settings.system;
+    return new Map([...keys].map((key) => [exposedName(server.name, key, nameSeparator, prefixes), key]));
+  };
+  return (given) => {
+    if (keys.has(given)) return given;
+    byExposed ??= exposed();
+    const named = byExposed.get(given);
+    if (named !== undefined) return named;
+    // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
+    // clients see as keys.
+    if (server[kind].has(given)) return given;
+    throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
+  };
 }
 
 /** What the server itself says of the item; empty while it says nothing. */

@@ -88,8 +88,8 @@ function questionOf(
   };
 }
 
-/** Servers may read arguments in another way than the hub: what has two readings is not judged. */
-function unclear(params: string, given: unknown): string | undefined {
+/** Why arguments have two readings, if they do: servers may read them in another way than the hub. */
+export function unclear(params: string, given: unknown): string | undefined {
   if (given !== undefined && !isObject(given)) return 'its arguments are no object.';
   const args = memberText(params, 'arguments');
   // Looked for no further than to the second: a text may have millions of them.

@@ -1,12 +1,20 @@
+import { withRules } from '../../core/access/tool-override.ts';
 import type { Target } from '../../core/access/view.ts';
 import { HubError } from '../../core/errors.ts';
 import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { unknownTarget } from '../failure.ts';
 import { wantedLevel } from '../log-levels.ts';
-import { abilitiesFor, type Addressed, type ClientRequest, type FindTarget, stateOwner } from '../request.ts';
+import {
+  abilitiesFor,
+  type Addressed,
+  type ClientRequest,
+  clientRequest,
+  type FindTarget,
+  stateOwner,
+} from '../request.ts';
 import { stateIn } from '../server-requests/request-state.ts';
-import { admit } from './admission.ts';
+import { admit, unclear } from './admission.ts';
 import type { RelayConnection, RelayOptions } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
@@ -28,7 +36,29 @@ export const addressedMethods: ReadonlySet<string> = new Set([...nameMembers.key
  * holds no such target.
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
-  relayBy(addressed, request, options);
+  relayBy(addressed, request.method === 'tools/call' ? withOwnArguments(request) : request, options);
+}
+
+/**
+ * The call with what the settings put into its arguments, or the call itself: from here on, for policies, questions,
+ * records and the server, these are its arguments. Throws HubError `invalid_input` for arguments that are not the
+ * client's to give, and for those with two readings.
+ */
+function withOwnArguments(request: ClientRequest): ClientRequest {
+  const { params = '{}', message, view } = request;
+  const { name, arguments: given = {} } = paramsOf(request);
+  const rules = typeof name === 'string' ? view.tool(name)?.rules : undefined;
+  if (!rules) return request;
+  const problem = unclear(params, given);
+  if (problem !== undefined || !isObject(given))
+    throw new HubError('invalid_input', `Cannot call ${String(name)}: ${problem ?? 'its arguments are no object.'}`);
+  const text = withRules(String(name), rules, memberText(params, 'arguments') ?? '{}', given);
+  const changed = { ...message, params: { ...paramsOf(request), arguments: JSON.parse(text) as unknown } };
+  return clientRequest(
+    { message: changed, id: request.id, params: editObject(params, { arguments: text }) },
+    request,
+    request,
+  );
 }
 
 /** The same for a request whose target is found in another way. */

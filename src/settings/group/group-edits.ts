@@ -2,6 +2,7 @@ import type { Group, GroupServer as GroupServerAnswer } from '../../core/answers
 import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { GroupServer, GroupSettings, Selection, Visibility } from '../../core/settings/types.ts';
 import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import {
@@ -16,6 +17,7 @@ import {
   textOf,
   textsOf,
 } from '../document/document.ts';
+import { overrideAnswer } from '../document/tool-override.ts';
 import { nameKey } from '../user/user-names.ts';
 import type { GroupServerInput, GroupUpdate, NewGroup, ServerToAdd } from './group-input.ts';
 import {
@@ -173,18 +175,41 @@ export function setGroupTools(
 ): GroupChange {
   const { server, tools } = choice;
   const attempt = `Cannot set the tools of server "${server}" in group "${idOrName}"`;
-  const group = ownGroup(draft, by, idOrName, attempt);
-  const list: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
-  const at = list.findIndex((element) => memberName(element) === server);
-  if (at === -1 || !by.seesServer(server)) {
-    throw new HubError('not_found', `${attempt}: the server is not in the group. Add it first.`);
-  }
+  const { group, list, at } = memberOf(draft, by, idOrName, server, attempt);
   const entry = groupEntry(list[at]);
   const selection = tools === 'all' ? tools : ownNames(by, server, textOf(entry['alias']), tools);
   const next = { ...entry, tools: selection };
   checkGrant(by, next, entry, { attempt, path: 'tools' });
   list[at] = next;
   return changed(draft, group, by, [server]);
+}
+
+/** The group and the place of the server in its list. Throws HubError `not_found` where it is not in it. */
+function memberOf(draft: Draft, by: GroupEditor, idOrName: string, server: string, attempt: string) {
+  const group = ownGroup(draft, by, idOrName, attempt);
+  const list: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
+  const at = list.findIndex((element) => memberName(element) === server);
+  if (at === -1 || !by.seesServer(server)) {
+    throw new HubError('not_found', `${attempt}: the server is not in the group. Add it first.`);
+  }
+  return { group, list, at };
+}
+
+/** Sets what the group shows of a tool in place of what its server says; undefined: nothing else. */
+export function overrideGroupTool(
+  draft: Draft,
+  by: GroupEditor,
+  idOrName: string,
+  choice: { server: string; tool: string; override: Readonly<Record<string, unknown>> | undefined },
+): GroupChange {
+  const { server, tool, override } = choice;
+  const attempt = `Cannot override "${tool}" of server "${server}" in group "${idOrName}"`;
+  const { group, list, at } = memberOf(draft, by, idOrName, server, attempt);
+  const { overrides, ...entry } = groupEntry(list[at]);
+  const others = Object.entries(isObject(overrides) ? overrides : {}).filter(([name]) => name !== tool);
+  const next = Object.fromEntries(override ? [...others, [tool, override]] : others);
+  list[at] = { ...entry, ...(Object.keys(next).length > 0 && { overrides: next }) };
+  return changed(draft, group, by, []);
 }
 
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
@@ -197,20 +222,31 @@ export function groupAnswer(group: GroupSettings, sees: (server: string) => bool
   return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers, ...more };
 }
 
-/** What the group shows of each of its servers (SPEC, Group server config). */
-export function serverConfigsAnswer(group: GroupSettings, sees: (server: string) => boolean): GroupServerAnswer[] {
-  return group.servers.filter(({ name }) => sees(name)).map(serverConfigAnswer);
+/** What the group shows of each of its servers. */
+export function serverConfigsAnswer(
+  group: GroupSettings,
+  sees: (server: string) => boolean,
+  mayChange = false,
+): GroupServerAnswer[] {
+  return group.servers.filter(({ name }) => sees(name)).map((entry) => serverConfigAnswer(entry, mayChange));
 }
 
-export function serverConfigAnswer({
-  name,
-  alias,
-  tools,
-  prompts,
-  resources,
-  pinnedTools,
-}: GroupServer): GroupServerAnswer {
-  const more = { ...(alias !== undefined && { alias }), ...(pinnedTools.length > 0 && { pinnedTools }) };
+/**
+ * What the group shows of one of its servers (SPEC, Group server config). Overrides have values that clients do not
+ * see: they are for those who may change the group.
+ */
+export function serverConfigAnswer(
+  { name, alias, tools, prompts, resources, pinnedTools, overrides }: GroupServer,
+  mayChange: boolean,
+): GroupServerAnswer {
+  const more = {
+    ...(alias !== undefined && { alias }),
+    ...(pinnedTools.length > 0 && { pinnedTools }),
+    ...(mayChange &&
+      overrides && {
+        overrides: Object.fromEntries([...overrides].map(([tool, one]) => [tool, overrideAnswer(one)])),
+      }),
+  };
   return { name, tools, prompts, resources, ...more };
 }
 

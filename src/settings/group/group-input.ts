@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callLimitsInput } from '../document/call-limits.ts';
+import { overridesShape } from '../document/tool-override.ts';
 import {
   descriptionInput,
   isForbiddenName,
@@ -48,12 +49,14 @@ export const groupServerInput = z.union(
         prompts: selectionInput.nullish(),
         resources: selectionInput.nullish(),
         pinnedTools: z.array(z.string()).max(coreLimits.listedNames).nullish(),
+        /** `null` or none: no overrides any more. Absent: those that the entry has. */
+        overrides: overridesShape.nullish(),
       })
       .transform((config) => ({ ...config, plain: false as const })),
   ],
   {
     error:
-      'must be the name of a server or {name, alias?, tools?, prompts?, resources?, pinnedTools?}, where tools, prompts and resources are "all" or arrays of names',
+      'must be the name of a server or {name, alias?, tools?, prompts?, resources?, pinnedTools?, overrides?}, where tools, prompts and resources are "all" or arrays of names',
   },
 );
 

@@ -16,6 +16,7 @@ import {
 } from '../document/document.ts';
 import type { GroupServerInput } from './group-input.ts';
 import { problemText } from '../../core/problems.ts';
+import { overridesIn } from '../document/tool-override.ts';
 
 /** The list of servers of one group: which of them, and what of each. */
 
@@ -114,6 +115,7 @@ export function readMember(element: unknown): GroupServer | undefined {
   const name = memberName(element);
   if (name === undefined) return undefined;
   const entry = groupEntry(element);
+  const overrides = overridesIn(entry['overrides']);
   return {
     name,
     alias: textOf(entry['alias']),
@@ -121,6 +123,7 @@ export function readMember(element: unknown): GroupServer | undefined {
     prompts: selectionOf(entry['prompts']),
     resources: selectionOf(entry['resources']),
     pinnedTools: textsOf(entry['pinnedTools']),
+    ...(overrides && { overrides }),
   };
 }
 
@@ -165,6 +168,8 @@ function newEntry(
   const kept = isObject(old) ? Object.entries(old).filter(([key]) => !members.has(key)) : [];
   const given = Object.entries(config).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const entry = groupEntry(Object.fromEntries([...kept, ...given]));
+  const wanted = 'overrides' in config ? config.overrides : undefined;
+  if (wanted === null || (wanted && Object.keys(wanted).length === 0)) delete entry['overrides'];
   for (const kind of ['tools', 'prompts', 'resources', 'pinnedTools']) {
     if (Array.isArray(entry[kind])) entry[kind] = [...new Set(entry[kind])];
   }

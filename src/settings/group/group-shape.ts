@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { found } from '../document/report.ts';
 import { text, texts, visibility } from '../document/shape.ts';
+import { overridesShape } from '../document/tool-override.ts';
 
 /** `"all"` or names. */
 const selection = z.union([z.literal('all'), texts], {
@@ -16,6 +17,7 @@ export const groupServerShape = z.looseObject({
   prompts: selection.optional(),
   resources: selection.optional(),
   pinnedTools: texts.optional(),
+  overrides: overridesShape.optional(),
 });
 
 /** One element of `groups`. */

@@ -5,6 +5,7 @@ import { readElements, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found, unique } from '../document/report.ts';
 import { groupIdOf } from '../document/stable-id.ts';
+import { checkNames, readOverrides } from '../document/tool-override.ts';
 import { groupNameInput } from './group-input.ts';
 import { groupServerShape, groupShape } from './group-shape.ts';
 
@@ -115,7 +116,7 @@ function warnOfShownNames({ name, alias, tools, prompts }: GroupServer, separato
 function readGroupServer(raw: unknown, path: Path, report: Report): GroupServer | undefined {
   const part = readPart(groupServerShape, typeof raw === 'string' ? { name: raw } : raw, path, report);
   if (part === undefined || part.broken.has('name')) return undefined;
-  const { name, alias, tools, prompts, resources, pinnedTools } = part.data;
+  const { name, alias, tools, prompts, resources, pinnedTools, overrides: given } = part.data;
   if (name === undefined || name === '' || isForbiddenName(name)) {
     report.problem(
       [...path, 'name'],
@@ -123,6 +124,8 @@ function readGroupServer(raw: unknown, path: Path, report: Report): GroupServer 
     );
     return undefined;
   }
+  const overrides = readOverrides(given);
+  checkNames(overrides ?? [], [...path, 'overrides'], report);
   return {
     name,
     alias: alias?.trim() === '' ? undefined : alias?.trim(),
@@ -130,5 +133,6 @@ function readGroupServer(raw: unknown, path: Path, report: Report): GroupServer 
     prompts: prompts ?? 'all',
     resources: resources ?? 'all',
     pinnedTools: pinnedTools ?? [],
+    ...(overrides && { overrides }),
   };
 }

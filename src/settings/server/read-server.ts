@@ -8,13 +8,14 @@ import { readCallLimits } from '../document/call-limits.ts';
 import { readEntries, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found, newReport } from '../document/report.ts';
+import { checkNames, readOverride } from '../document/tool-override.ts';
 import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts';
 import { settingsLimits } from '../limits.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 import { readTemplate } from './credential-template.ts';
 import { readTransport } from './read-transport.ts';
 import { serverNameProblem } from './server-entry.ts';
-import { itemShape, serverShape } from './server-shape.ts';
+import { itemShape, serverShape, toolShape } from './server-shape.ts';
 import { problemTable } from '../../core/problems.ts';
 
 /** What of the rest of the document an entry of `mcpServers` is read by. */
@@ -41,9 +42,14 @@ export function readServer(
   warnOfStrangers(value, path, report);
   warnOfPlaceholders(value, path, report);
   const transport = readTransport(part, value, path, report);
-  const items = (kind: 'tools' | 'prompts' | 'resources') =>
-    readItems(value[kind], `${name}${separator}`, [...path, kind], report);
-  const [tools, prompts, resources] = [items('tools'), items('prompts'), items('resources')];
+  const items = (kind: 'tools' | 'prompts' | 'resources', read = readItem) =>
+    readItems(value[kind], { prefix: `${name}${separator}`, read }, [...path, kind], report);
+  const [tools, prompts, resources] = [items('tools', readTool), items('prompts'), items('resources')];
+  checkNames(
+    [...tools].map(([tool, { override }]) => [tool, override] as const),
+    [...path, 'tools'],
+    report,
+  );
   if (transport === undefined) return undefined;
   warnOfMissingServerFeatures(value, path, report);
   if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
@@ -134,7 +140,12 @@ export function checkName(name: string, path: Path, report: Report): boolean {
  * form; whether `fetch-get` is that or a tool's own name is not knowable here, so it counts for both, and the bare
  * entry wins.
  */
-function readItems(value: unknown, prefix: string, path: Path, report: Report): ReadonlyMap<string, ItemSettings> {
+function readItems(
+  value: unknown,
+  { prefix, read }: { readonly prefix: string; readonly read: typeof readItem },
+  path: Path,
+  report: Report,
+): ReadonlyMap<string, ItemSettings> {
   const items = new Map<string, ItemSettings>();
   const prefixed = new Map<string, ItemSettings>();
   for (const [name, raw] of readEntries(value, path, report)) {
@@ -143,7 +154,7 @@ function readItems(value: unknown, prefix: string, path: Path, report: Report): 
       report.problem(at, 'no tool, prompt or resource can have this name');
       continue;
     }
-    const item = readItem(raw, at, report);
+    const item = read(raw, at, report);
     if (item === undefined) continue;
     items.set(name, item);
     if (name.startsWith(prefix) && name.length > prefix.length) prefixed.set(name.slice(prefix.length), item);
@@ -156,6 +167,15 @@ function readItem(raw: unknown, at: Path, report: Report): ItemSettings | undefi
   if (typeof raw === 'boolean') return { enabled: raw, description: undefined };
   const item = readPart(itemShape, raw, at, report)?.data;
   return item && { enabled: item.enabled ?? true, description: item.description };
+}
+
+function readTool(raw: unknown, at: Path, report: Report): ItemSettings | undefined {
+  if (typeof raw === 'boolean') return readItem(raw, at, report);
+  const tool = readPart(toolShape, raw, at, report)?.data;
+  if (!tool) return undefined;
+  const { enabled = true, description, name, title, annotations, arguments: args } = tool;
+  const override = readOverride({ name, title, annotations, arguments: args });
+  return { enabled, description, ...(override && { override }) };
 }
 
 /** Members that other programs have, or that are easily mistyped, and the member that does it here. */

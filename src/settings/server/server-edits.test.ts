@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseInput } from '../../core/input.ts';
 import { mask } from '../../core/mask.ts';
 import type { Draft, Editor } from '../document/document.ts';
-import { addServer, changeItems, deleteServer, startsProcess, toggleServer, updateServer } from './server-edits.ts';
+import { changeItems } from './item-edits.ts';
+import { addServer, deleteServer, startsProcess, toggleServer, updateServer } from './server-edits.ts';
 import { newServerInput, serverUpdateInput } from './server-input.ts';
 import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
 

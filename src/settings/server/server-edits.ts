@@ -1,7 +1,7 @@
 import { inRanges, isPublicAddress, parseCidr } from '../../core/address.ts';
 import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
-import { invalid, isForbiddenName } from '../../core/input.ts';
+import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import {
   type Draft,
@@ -118,40 +118,6 @@ export function forgetTokens(draft: Draft, by: Editor, name: string): void {
   if (isObject(server['oauth'])) server['oauth'] = withoutTokens(server['oauth']);
 }
 
-export interface ItemChange {
-  readonly server: string;
-  readonly kind: 'tools' | 'prompts' | 'resources';
-  /** The upstream's own names; the URIs of resources. */
-  readonly items: readonly string[];
-  readonly enabled?: boolean;
-  /** Shown in place of the upstream's text; null or empty: the upstream's text again. */
-  readonly description?: string | null;
-}
-
-/** Switches tools, prompts or resources of a server, or describes them in other words. */
-export function changeItems(draft: Draft, by: Editor, { server, kind, items, ...wanted }: ItemChange): void {
-  const attempt = `Cannot change "${items.slice(0, 3).join('", "')}" of server "${server}"`;
-  const entry = ownServer(draft, by, server, attempt);
-  if (items.some((item) => item === '' || isForbiddenName(item)))
-    throw new HubError('invalid_input', `${attempt}: nothing can have this name.`);
-  const before = isObject(entry[kind]) ? entry[kind] : {};
-  const exposed = (item: string) => `${server}${separatorOf(draft)}${item}`;
-  const changed = items.map((item) => {
-    // MCPHub's dashboard writes the exposed name; such an entry counts as long as there is none under the item's own.
-    const known = [item, exposed(item)].find((key) => Object.hasOwn(before, key));
-    return [item, changedItem(known === undefined ? undefined : before[known], wanted)] as const;
-  });
-  entry[kind] = { ...before, ...Object.fromEntries(changed) };
-}
-
-function changedItem(old: unknown, { enabled, description }: Pick<ItemChange, 'enabled' | 'description'>): Entry {
-  const next: Entry = isObject(old) ? { ...old } : { enabled: old !== false };
-  if (enabled !== undefined) next['enabled'] = enabled;
-  if (description === null || description === '') delete next['description'];
-  else if (description !== undefined) next['description'] = description;
-  return next;
-}
-
 /** True for a configuration that makes the hub start a program on its machine. */
 export function startsProcess(config: Readonly<Entry>): boolean {
   const isStdio = (value: unknown) => {
@@ -167,7 +133,7 @@ function setEnabled(server: Entry, enabled: boolean): void {
   delete server['disabled'];
 }
 
-function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
+export function ownServer(draft: Draft, by: Editor, name: string, attempt: string): Entry {
   if (!hasServer(draft, name) || !by.seesServer(name)) throw saying('not_found', 'no_server', { name });
   // An entry that is no object can still be replaced and deleted.
   const written: unknown = serversOf(draft)[name];
@@ -458,6 +424,6 @@ function withItemsRenamed(entry: Entry, from: string, to: string): Entry {
   return renamed;
 }
 
-function separatorOf(draft: Draft): string {
+export function separatorOf(draft: Draft): string {
   return textOf(draft.systemConfig?.['nameSeparator']) ?? '-';
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { shown } from '../document/report.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { flag, pinMode, range, scalars, text, texts, timeMs, visibility } from '../document/shape.ts';
+import { overrideMembers } from '../document/tool-override.ts';
 import { settingsLimits } from '../limits.ts';
 
 const transportTypes = ['stdio', 'sse', 'streamable-http', 'openapi'] as const;
@@ -119,5 +120,8 @@ export const serverShape = z.looseObject({
   resources: z.looseObject({}).optional(),
 });
 
-/** One value of a server's `tools`, `prompts`, `resources`. */
+/** One value of a server's `prompts`, `resources`. */
 export const itemShape = z.looseObject({ enabled: flag.optional(), description: text.optional() });
+
+/** One value of a server's `tools`. */
+export const toolShape = itemShape.extend(overrideMembers);

@@ -1,0 +1,63 @@
+import { mergedOverride, overriddenText, overrideProblems, unknownArguments } from '../../core/access/tool-override.ts';
+import type { ToolOverrideAnswer } from '../../core/answers/settings.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
+import { listed } from '../../core/errors.ts';
+import { invalid } from '../../core/input.ts';
+import type { ItemSettings, ToolOverride } from '../../core/settings/types.ts';
+import { overrideAnswer } from '../../settings/document/tool-override.ts';
+
+/** The tool whose override is asked for, by the server's own name of it. */
+export interface AskedTool {
+  readonly server: string;
+  readonly tool: string;
+  /** What the settings of the server say of its tools. */
+  readonly own: ReadonlyMap<string, ItemSettings> | undefined;
+}
+
+/** The override that is shown: that of the server, or that of a group together with the server's. */
+export type Shown = { readonly server: ToolOverride | undefined } | { readonly group: ToolOverride | undefined };
+
+/** The tool without the override and with it. */
+export function overrideShown(
+  { offers }: Catalogue,
+  { server, tool, own }: AskedTool,
+  shown: Shown,
+): ToolOverrideAnswer {
+  const item = offers.get(server)?.tools.find(({ key }) => key === tool);
+  const written = 'server' in shown ? shown.server : shown.group;
+  const inForce = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
+  return {
+    tool,
+    override: written ? overrideAnswer(written) : null,
+    before: item ? JSON.parse(item.text) : null,
+    after: item ? JSON.parse(overriddenText(item, inForce)) : null,
+  };
+}
+
+/**
+ * The same, with what may be a mistake as a message. Throws HubError `invalid_input` for an override that cannot be, as
+ * the tools of the server are now; while they are not known, anything can.
+ */
+export function overrideChecked(
+  catalogue: Catalogue,
+  asked: AskedTool,
+  shown: Shown,
+): [ToolOverrideAnswer, { message?: string }] {
+  const { server, tool, own } = asked;
+  const written = 'server' in shown ? shown.server : shown.group;
+  const items = catalogue.offers.get(server)?.tools;
+  const inForce = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
+  const problems = items && inForce ? overrideProblems(items, tool, inForce) : [];
+  if (problems.length > 0) throw invalid(`Cannot override "${tool}"`, problems);
+  const item = items?.find(({ key }) => key === tool);
+  const unknown = item && written ? unknownArguments(item, written) : [];
+  const message =
+    items === undefined
+      ? `Server "${server}" has not listed its tools yet, so the override could not be checked.`
+      : item === undefined
+        ? `Server "${server}" offers no tool "${tool}" now.`
+        : unknown.length > 0
+          ? `The tool has no argument ${listed(unknown.map((one) => `"${one}"`))} now.`
+          : undefined;
+  return [overrideShown(catalogue, asked, shown), message === undefined ? {} : { message }];
+}
