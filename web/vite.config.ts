@@ -2,6 +2,14 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+const lists = /@tanstack[\\/](?:virtual-core|react-virtual)|ui[\\/](?:virtual|scroll)-list\.tsx/;
+const dialogs =
+  /react-(?:alert-)?dialog|react-focus-|dismissable-layer|remove-scroll|aria-hidden|use-sidecar|style-singleton|ui[\\/](?:dialog|dialog-form|drawer|asked)\.tsx/;
+const menus = /react-(?:dropdown-)?menu[\\/]|react-popper|floating-ui|ui[\\/]menu\.tsx/;
+const apart = new RegExp(
+  [lists, dialogs, menus, /languages[\\/]|@simplewebauthn/].map(({ source }) => source).join('|'),
+);
+
 /** Addresses in the page are relative to its `<base>`, which the hub writes (BASE_PATH); nothing is inlined, because the page's policy would refuse it. */
 export default defineConfig({
   root: import.meta.dirname,
@@ -18,21 +26,15 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // A page is few files: what is there from the start, what several pages share, and its own. Without these,
-          // each small part that two pages share would be a request.
+          // each small part that two pages share would be a request. What few of them have is a file of its own: lists
+          // that scroll, and what opens over a page, which is loaded when it does.
           groups: [
-            { name: 'start', tags: ['$initial'], priority: 3 },
-            // Lists that scroll: not of all pages, so not in what is shared. Neither are menus.
-            {
-              name: 'lists',
-              test: /@tanstack[\\/](?:virtual-core|react-virtual)|ui[\\/](?:virtual|scroll)-list\.tsx/,
-              priority: 2,
-            },
-            {
-              name: 'shared',
-              test: (id) => !/languages\/|react-(?:dropdown-)?menu\/|ui\/menu\.tsx/.test(id),
-              minShareCount: 3,
-              priority: 1,
-            },
+            { name: 'start', tags: ['$initial'], priority: 4 },
+            { name: 'shared', test: (id) => !apart.test(id), minShareCount: 3, priority: 3 },
+            { name: 'overview', test: /pages[\\/]overview[\\/]|ui[\\/]chart\.tsx/, priority: 2 },
+            { name: 'lists', test: lists, priority: 2 },
+            { name: 'dialogs', test: dialogs, priority: 2 },
+            { name: 'menu', test: menus, priority: 1 },
           ],
         },
       },

@@ -13,6 +13,9 @@ interface Boot {
 
 const written = JSON.parse(document.querySelector('#hub')?.textContent ?? '{}') as Partial<Boot>;
 
+/** The sign of the hub, as the page brings it. */
+export const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href;
+
 export const boot: Boot = { basePath: '', version: '', readonly: false, nonce: '', ...written };
 
 if (boot.nonce !== '') setNonce(boot.nonce);

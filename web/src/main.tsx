@@ -11,11 +11,13 @@ import { router } from './app/router.tsx';
 import { startI18n } from './i18n/i18n.ts';
 import { FreshLogin } from './app/fresh-login.tsx';
 import { Confirmations } from './ui/confirm.tsx';
+import { startTips } from './ui/tips.ts';
 import { Toasts } from './ui/toast.tsx';
 
 const place = document.querySelector('#root');
 if (!place) throw new Error('The page has no #root.');
 
+startTips();
 // Not awaited: a language imports from this module, which has to have ended first.
 void startI18n().then(() => {
   createRoot(place).render(

@@ -148,16 +148,15 @@ const grouped = {
   ),
 };
 
-export const activityStatistics = object(
-  {
-    totalCalls: count,
-    successCount: count,
-    errorCount: count,
-    avgDuration: number,
-    search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
-  },
-  grouped,
-);
+const statistics = {
+  totalCalls: count,
+  successCount: count,
+  errorCount: count,
+  avgDuration: number,
+  search: object({ searches: count, empty: count, used: count, meanRank: number, firstShare: number }),
+};
+
+export const activityStatistics = object(statistics, grouped);
 export type ActivityStatistics = Shape<typeof activityStatistics>;
 
 const activityBucket = object({
@@ -169,7 +168,10 @@ const activityBucket = object({
 });
 export type ActivityBucket = Shape<typeof activityBucket>;
 
-export const activityTimeline = object({ bucketMs: count, buckets: listOf(activityBucket) }, grouped);
+export const activityTimeline = object(
+  { bucketMs: count, buckets: listOf(activityBucket) },
+  { ...grouped, totals: saying('With `totals=true`: the same calls together.', object(statistics)) },
+);
 export type ActivityTimeline = Shape<typeof activityTimeline>;
 
 export const activityFailure = object({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'assets'));
   writeFileSync(
     join(folder, 'index.html'),
-    '<base href="/" /><script type="application/json" id="hub">\n  {}\n</script><script type="module" src="./assets/a.js"></script>',
+    '<base href="/" /><script type="application/json" id="hub">\n  {}\n</script><script>early()</script><script type="module" src="./assets/a.js"></script>',
   );
   writeFileSync(join(folder, 'assets/a.js'), script);
   writeFileSync(join(folder, 'assets/a.js.gz'), gzipSync(script));
@@ -63,13 +64,14 @@ describe('the page', () => {
     expect(text).not.toContain('<b>');
   });
 
-  test('loads from this hub alone, and allows no inline script or style but those of its nonce, which is new each time', async () => {
+  test('loads from this hub alone, and allows no inline script but its own, and no style but those of its nonce, which is new each time', async () => {
     const app = open();
     const [first, second] = await Promise.all([app.request('/'), app.request('/')]);
     const policy = first?.headers.get('content-security-policy') ?? '';
     const nonce = bootOf((await first?.text()) ?? '')['nonce'];
     expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("script-src 'self';");
+    const early = createHash('sha256').update('early()').digest('base64');
+    expect(policy).toContain(`script-src 'self' 'sha256-${early}';`);
     expect(policy).toContain(`style-src 'self' 'nonce-${String(nonce)}'`);
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
     expect(second?.headers.get('content-security-policy')).not.toBe(policy);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,9 +27,10 @@ export function dashboardRoutes({ basePath, version, readonly, folder }: Dashboa
   const routes = new Hono();
   const files = folder === undefined ? (built ??= readFiles(buildFolder)) : readFiles(folder);
   const page = files.get('index.html')?.toString();
+  const scripts = inlineScripts(page ?? '');
   const serve: Handler = (c) => {
     const nonce = randomBytes(16).toString('base64');
-    secure(c, nonce);
+    secure(c, nonce, scripts);
     // The page names files by their hashes: an old one would ask for files that are gone.
     c.header('Cache-Control', 'no-store');
     if (page === undefined) return c.text('The dashboard is not built. Run "npm run build", then start again.\n', 503);
@@ -81,10 +82,10 @@ function readFiles(folder: string): Map<string, Buffer> {
  * What the page may load: files of this hub, and pictures and sounds that tools answered with. No request leaves the
  * machine.
  */
-function secure(c: Context, nonce: string): void {
+function secure(c: Context, nonce: string, scripts: readonly string[]): void {
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
+    ["script-src 'self'", ...scripts].join(' '),
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     'media-src data: blob:',
@@ -96,6 +97,13 @@ function secure(c: Context, nonce: string): void {
     "frame-ancestors 'none'",
   ];
   pageHeaders(c, { policy });
+}
+
+/** The hashes by which a policy allows the scripts that the page itself has, and no other. */
+function inlineScripts(page: string): string[] {
+  return [...page.matchAll(/<script>([^]*?)<\/script>/g)].map(([, text = '']) => {
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  });
 }
 
 /** The page with its base address, and with what it has to know before it asks anything. */

@@ -55,8 +55,9 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   });
 
   routes.get('/activities/timeline', async (c) => {
-    const { buckets: wanted, ...query } = c.req.query();
-    const { buckets } = parseInput(timelineInput, { buckets: wanted }, 'Cannot list the activities over time');
+    const { buckets: wanted, totals: withTotals, ...query } = c.req.query();
+    const input = { buckets: wanted, totals: withTotals };
+    const { buckets, totals } = parseInput(timelineInput, input, 'Cannot list the activities over time');
     const [{ page: _page, limit: _limit, ...filter }, grouping] = parseStatistics(query, buckets);
     const { end = new Date() } = filter;
     const { start = new Date(end.getTime() - dayMs) } = filter;
@@ -64,9 +65,11 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
     const over = { start, bucketMs, buckets };
     const listing = { ...filter, end, ...over, ...mineOf(c.var.caller) };
     const { incomplete, ...timeline } = await activity.timeline(listing);
+    const all = totals ? await activity.stats(listing) : undefined;
     const groups = grouping && (await activity.groups({ ...listing, grouping, over }));
-    return ok(c, { bucketMs, ...timeline, ...inGroups(groups) } satisfies ActivityTimeline, {
-      incomplete: incomplete ?? groups?.incomplete,
+    const answer = { bucketMs, ...timeline, ...inGroups(groups), ...(all && { totals: totalsOf(all) }) };
+    return ok(c, answer satisfies ActivityTimeline, {
+      incomplete: incomplete ?? groups?.incomplete ?? all?.incomplete,
     });
   });
 
@@ -99,6 +102,10 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   return routes;
 }
 
+function totalsOf({ incomplete: _, ...totals }: Awaited<ReturnType<ActivityLog['stats']>>) {
+  return totals;
+}
+
 const dayMs = 24 * 60 * 60_000;
 
 const timelineInput = z.object({
@@ -108,6 +115,10 @@ const timelineInput = z.object({
     .default('48')
     .transform(Number)
     .refine((buckets) => buckets <= logLimits.activityBuckets, `must be ${logLimits.activityBuckets} at most`),
+  totals: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((value) => value === 'true'),
 });
 
 /** Which calls, and how they are grouped. */

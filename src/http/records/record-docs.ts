@@ -106,6 +106,7 @@ export const activity: Subject = {
         ...activityFilter,
         ...activityGrouping,
         buckets: { type: 'integer', minimum: 1, maximum: logLimits.activityBuckets, default: 48 },
+        totals: { type: 'boolean', description: 'True: with what `GET /activities/stats` says of the same calls.' },
       },
       answer: {
         data: activityTimeline,

@@ -53,6 +53,20 @@ export const timelineQuery = (period: Period, filter: ActivityFilter = {}, by?: 
     placeholderData: keepPreviousData,
   });
 
+/** All calls over time, and together: one request for both. */
+export const summaryQuery = (period: Period) =>
+  queryOptions({
+    queryKey: ['summary', period],
+    queryFn: ({ signal }) =>
+      get<ActivityTimeline>(
+        `/activities/timeline${queryOf({ ...between(period, steps), buckets: steps, totals: 'true' })}`,
+        signal,
+      ),
+    refetchInterval,
+    meta,
+    placeholderData: keepPreviousData,
+  });
+
 const few = 6;
 const inFew = (groupBy: string | undefined) => (groupBy === undefined ? {} : { groupBy, groups: few });
 

@@ -3,7 +3,7 @@ import { Menu as MenuIcon, Search, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Me } from '../api/types.ts';
-import { boot } from '../boot.ts';
+import { boot, icon } from '../boot.ts';
 import { cx } from '../lib/cx.ts';
 import { IconButton } from '../ui/button.tsx';
 import { AccountMenu } from './account-menu.tsx';
@@ -27,7 +27,7 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
     <header className="border-line bg-panel sticky top-0 z-30 flex flex-col border-b md:h-dvh md:w-56 md:shrink-0 md:border-r md:border-b-0">
       <div className="flex h-12 items-center gap-2 px-3 md:h-14 md:px-4">
         <Link to="/" className="touch flex items-center gap-2 rounded-md font-semibold">
-          <img src="./icon.svg" alt="" width={22} height={22} />
+          <img src={icon} alt="" width={22} height={22} />
           {t('app.name')}
         </Link>
         {boot.readonly && (

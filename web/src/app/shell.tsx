@@ -8,6 +8,7 @@ import { meQuery, queryClient } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
 import { needTexts } from '../i18n/i18n.ts';
+import { lazily } from '../lib/lazily.tsx';
 import { useStore } from '../lib/store.ts';
 import { Failure } from '../ui/failure.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -17,11 +18,12 @@ import { overlay, useShortcuts } from './shortcuts.ts';
 
 // What few pages need is loaded with the first that does.
 const SetUpFactor = lazy(() => import('./set-up-factor.tsx').then(({ SetUpFactor }) => ({ default: SetUpFactor })));
-const Palette = lazy(async () => {
+const noOverlay = () => overlay.set(undefined);
+const Palette = lazily(async () => {
   const [{ Palette }] = await Promise.all([import('./palette/palette.tsx'), needTexts('access', 'groups')]);
-  return { default: Palette };
-});
-const KeyHelp = lazy(() => import('./palette/key-help.tsx').then(({ KeyHelp }) => ({ default: KeyHelp })));
+  return Palette;
+}, noOverlay);
+const KeyHelp = lazily(() => import('./palette/key-help.tsx').then(({ KeyHelp }) => KeyHelp), noOverlay);
 
 /** What is around every page after the login. */
 export function Shell() {
@@ -77,7 +79,7 @@ export function Shell() {
 function Overlays({ me }: { readonly me: Me }) {
   const open = useStore(overlay);
   if (!open) return null;
-  return <Suspense>{open.kind === 'palette' ? <Palette me={me} typed={open.typed} /> : <KeyHelp me={me} />}</Suspense>;
+  return open.kind === 'palette' ? <Palette me={me} typed={open.typed} /> : <KeyHelp me={me} />;
 }
 
 /** When the session ends, here or in another tab: to the login page, and back to here afterwards. */

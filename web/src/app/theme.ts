@@ -6,7 +6,7 @@ export type Theme = (typeof themes)[number];
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-/** What was chosen; `public/theme.js` has applied it already. */
+/** What was chosen; `index.html` has applied it already. */
 export const theme = createStore<Theme>(themes.find((name) => name === storage.get('theme')) ?? 'system');
 
 export function chooseTheme(next: Theme): void {

@@ -1,8 +1,4 @@
-import {
-  browserSupportsWebAuthn,
-  type PublicKeyCredentialCreationOptionsJSON,
-  startRegistration,
-} from '@simplewebauthn/browser';
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download, Fingerprint, KeyRound, Smartphone, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -183,7 +179,7 @@ function Passkeys({ state }: { readonly state: State }) {
 
 /** Browsers make passkeys for names alone, and the hub is often reached at an IP address. */
 function isPasskeySite(): boolean {
-  return browserSupportsWebAuthn() && !/^[\d.]+$|^\[/.test(location.hostname);
+  return 'PublicKeyCredential' in window && !/^[\d.]+$|^\[/.test(location.hostname);
 }
 
 interface AddPasskeyProps {
@@ -198,6 +194,7 @@ function AddPasskey({ onCancel, onDone }: AddPasskeyProps) {
   const add = useMutation({
     async mutationFn() {
       const { data } = await ask<NewPasskey>(`${path}/options`, { method: 'POST' });
+      const { startRegistration } = await import('@simplewebauthn/browser');
       const passkey = await startRegistration({ optionsJSON: data.options }).catch(() => {
         throw new Error(t('factor.passkeyFailed'));
       });

@@ -7,7 +7,7 @@ import { queryClient } from '../api/queries.ts';
 import { endReason, session } from '../api/session.ts';
 import { LoginForm } from '../app/login-form.tsx';
 import { loginsQuery, ProviderLinks, useByProxy } from '../app/provider-links.tsx';
-import { boot } from '../boot.ts';
+import { boot, icon } from '../boot.ts';
 import { chooseLanguage, languages, tags } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
@@ -48,7 +48,7 @@ export function Login() {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center gap-6 px-4 py-10">
       <div className="flex flex-col items-center text-center">
-        <img src="./icon.svg" alt="" width={44} height={44} />
+        <img src={icon} alt="" width={44} height={44} />
         <h1 className="mt-3 text-xl font-semibold tracking-tight">{t('app.name')}</h1>
         <p className="text-soft text-sm">{t('login.lead')}</p>
       </div>

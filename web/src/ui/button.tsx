@@ -1,7 +1,6 @@
 import { LoaderCircle, type LucideIcon } from 'lucide-react';
 import type { ComponentProps } from 'react';
 import { cx } from '../lib/cx.ts';
-import { Tip } from './tip.tsx';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger';
 
@@ -51,15 +50,14 @@ interface IconButtonProps extends Omit<ButtonProps, 'icon' | 'children'> {
 export function IconButton({ icon: Icon, label, look = 'quiet', busy = false, className, ...rest }: IconButtonProps) {
   const Shown = busy ? LoaderCircle : Icon;
   return (
-    <Tip text={label}>
-      <button
-        type="button"
-        aria-label={label}
-        className={cx(buttonClass(look), 'min-w-8 !px-0 pointer-coarse:min-w-10', className)}
-        {...rest}
-      >
-        <Shown size={16} aria-hidden className={cx(busy && 'animate-spin')} />
-      </button>
-    </Tip>
+    <button
+      type="button"
+      aria-label={label}
+      data-tip={label}
+      className={cx(buttonClass(look), 'min-w-8 !px-0 pointer-coarse:min-w-10', className)}
+      {...rest}
+    >
+      <Shown size={16} aria-hidden className={cx(busy && 'animate-spin')} />
+    </button>
   );
 }

@@ -1,9 +1,10 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { ClipboardPaste, FileArchive, SquarePen } from 'lucide-react';
-import { type DragEvent, lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { type DragEvent, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { boot } from '../../boot.ts';
+import { lazily } from '../../lib/lazily.tsx';
 import { matches } from '../../lib/search.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -17,7 +18,10 @@ import { RegistryResults } from './registry-results.tsx';
 import { isForRegistry } from './search.ts';
 
 const route = getRouteApi('/shell/catalog');
-const AddServer = lazy(() => import('../servers/add-server.tsx').then(({ AddServer }) => ({ default: AddServer })));
+const AddServer = lazily(
+  () => import('../servers/add-server.tsx').then(({ AddServer }) => AddServer),
+  ({ onClose }) => onClose(),
+);
 
 /** Every way to a new server: the list that comes with the hub, the registry, and what is pasted or dropped here. */
 export function Catalog() {
@@ -78,9 +82,7 @@ export function Catalog() {
         <RegistryResults q={q} programs={me.isAdmin} onTake={(server) => open('form', { server })} />
       </div>
       {add !== undefined && (
-        <Suspense>
-          <AddServer way={add} begun={begun} onWay={(way) => open(way, begun)} onClose={() => open(undefined)} />
-        </Suspense>
+        <AddServer way={add} begun={begun} onWay={(way) => open(way, begun)} onClose={() => open(undefined)} />
       )}
     </Page>
   );

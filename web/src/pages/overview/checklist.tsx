@@ -22,13 +22,19 @@ const samples = new Set(['filesystem', 'memory', 'everything']);
 const shownTo = createStore<string | undefined>(undefined);
 
 /** The first steps of who is logged in, with what the hub sees done; undefined where they are not to be shown. */
-export function useFirstSteps(servers: readonly ServerSummary[] | undefined) {
+export function useFirstSteps(
+  servers: readonly ServerSummary[] | undefined,
+  lately: { readonly totalCalls: number } | undefined,
+) {
   const me = useMe();
   const kept = `first-steps.${me.username}`;
   const [isAway, setAway] = useState(() => storage.get(kept) !== undefined);
   const stays = useStore(shownTo) === me.username;
-  const clients = useQuery({ ...clientsQuery, enabled: !isAway });
-  const calls = useQuery({ ...firstCallsQuery, enabled: !isAway });
+  // With many calls lately it need not be asked whether there were many.
+  const isInUse = lately !== undefined && lately.totalCalls > fewCalls && !stays;
+  const enabled = !isAway && lately !== undefined && !isInUse;
+  const clients = useQuery({ ...clientsQuery, enabled });
+  const calls = useQuery({ ...firstCallsQuery, enabled });
   const putAway = () => {
     storage.set(kept, 'away');
     setAway(true);
@@ -37,8 +43,8 @@ export function useFirstSteps(servers: readonly ServerSummary[] | undefined) {
   useEffect(() => {
     if (isShown) shownTo.set(me.username);
   }, [isShown, me.username]);
-  if (isAway) return { isPending: false, steps: undefined, putAway };
-  const isPending = (clients.isPending && !clients.error) || (calls.isPending && !calls.error);
+  if (isAway || isInUse) return { isPending: false, steps: undefined, putAway };
+  const isPending = enabled && ((clients.isPending && !clients.error) || (calls.isPending && !calls.error));
   if (!clients.data || !calls.data || !isShown) return { isPending, steps: undefined, putAway };
   const { data } = calls.data;
   // Those of users come from the playground.

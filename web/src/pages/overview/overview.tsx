@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { serversQuery, useMe } from '../../api/queries.ts';
-import { type Span, spans, statsQuery, timelineQuery } from '../../api/records.ts';
+import { type Span, spans, summaryQuery } from '../../api/records.ts';
 import { cx } from '../../lib/cx.ts';
 import { storage } from '../../lib/storage.ts';
 import { Charts } from '../../ui/chart.tsx';
@@ -26,10 +26,9 @@ export function Overview() {
   const navigate = useNavigate();
   const [span, setSpan] = useState<Span>(() => names.find((name) => name === storage.get(periodKey)) ?? '24h');
   const servers = useQuery(serversQuery);
-  const stats = useQuery(statsQuery(span));
-  const timeline = useQuery(timelineQuery(span));
-  const buckets = timeline.data?.buckets;
-  const first = useFirstSteps(servers.data);
+  const calls = useQuery(summaryQuery(span));
+  const { buckets, totals } = calls.data ?? {};
+  const first = useFirstSteps(servers.data, totals);
   const choose = (
     <Select
       aria-label={t('overview.range')}
@@ -45,11 +44,11 @@ export function Overview() {
     <Page title={t('nav.overview')} lead={t('overview.lead')} actions={choose}>
       {servers.error ? (
         <Failure error={servers.error} retry={() => void servers.refetch()} />
-      ) : !servers.data || stats.isPending || first.isPending ? (
+      ) : !servers.data || calls.isPending || first.isPending ? (
         <Loading rows={9} />
       ) : (
         <>
-          <Tiles servers={servers.data} stats={stats.data} since={span} />
+          <Tiles servers={servers.data} stats={totals} since={span} />
           <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
             <div className="flex min-w-0 flex-col gap-5 lg:order-last">
               <Attention servers={servers.data} />
@@ -58,7 +57,7 @@ export function Overview() {
             <div className={cx('flex min-w-0 flex-col gap-5', first.steps && 'max-lg:order-first')}>
               {first.steps && <Checklist steps={first.steps} onPutAway={first.putAway} />}
               {/* Empty charts say less than what to do first. */}
-              {(!first.steps || (stats.data && stats.data.totalCalls > 0)) && (
+              {(!first.steps || (totals && totals.totalCalls > 0)) && (
                 <Charts onPick={(from, to) => void navigate({ to: '/activity', search: { from, to } })}>
                   <Panel title={t('overview.callsChart')}>
                     <WithBuckets buckets={buckets} show={CallsChart} />

@@ -13,6 +13,7 @@ import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import { lazily } from '../../lib/lazily.tsx';
 import { matches } from '../../lib/search.ts';
 import { needsPerson } from './condition.ts';
 import { useServerFigures } from './figures.tsx';
@@ -22,7 +23,10 @@ import { statuses } from './status.tsx';
 
 const route = getRouteApi('/shell/servers');
 const Bulk = lazy(() => import('./bulk.tsx').then(({ Bulk }) => ({ default: Bulk })));
-const AddServer = lazy(() => import('./add-server.tsx').then(({ AddServer }) => ({ default: AddServer })));
+const AddServer = lazily(
+  () => import('./add-server.tsx').then(({ AddServer }) => AddServer),
+  ({ onClose }) => onClose(),
+);
 
 export function Servers() {
   const { t } = useTranslation();
@@ -43,11 +47,7 @@ export function Servers() {
   return (
     <Page title={t('nav.servers')} lead={t('servers.lead')} actions={button}>
       <List onAdd={() => openAdd('form')} />
-      {add !== undefined && (
-        <Suspense>
-          <AddServer way={add} onWay={openAdd} onClose={() => openAdd()} />
-        </Suspense>
-      )}
+      {add !== undefined && <AddServer way={add} onWay={openAdd} onClose={() => openAdd()} />}
     </Page>
   );
 }
