@@ -102,7 +102,8 @@ export function activitiesRoutes({ activity, log }: ActivitiesOptions): Hono<Api
   return routes;
 }
 
-function totalsOf({ incomplete: _, ...totals }: Awaited<ReturnType<ActivityLog['stats']>>) {
+function totalsOf(stats: Awaited<ReturnType<ActivityLog['stats']>>) {
+  const { incomplete: _, ...totals } = stats;
   return totals;
 }
 

@@ -1,16 +1,21 @@
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toast } from '../ui/toast.tsx';
 
 /**
  * A component that is loaded when it is shown first, and then stays. When it cannot be loaded, as from a hub that is
- * away, the page stays as it is and says so: `failed` takes back that it was wanted, and the next time it is tried again.
+ * away, the page stays as it is and says so: `failed` takes back that it was wanted, and the next time it is tried
+ * again.
  */
 export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, failed: (props: P) => void) {
   let loaded: ComponentType<P> | undefined;
   return function Lazily(props: P) {
     const { t } = useTranslation();
     const [Shown, show] = useState(() => loaded);
+    const giveUp = useEffectEvent(() => {
+      toast.bad(t('failure.unreachable'));
+      failed(props);
+    });
     useEffect(() => {
       if (loaded) return;
       let isGone = false;
@@ -20,15 +25,12 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
           if (!isGone) show(() => component);
         },
         () => {
-          if (isGone) return;
-          toast.bad(t('failure.unreachable'));
-          failed(props);
+          if (!isGone) giveUp();
         },
       );
       return () => {
         isGone = true;
       };
-      // Once: what is loaded does not depend on the others.
     }, []);
     return Shown ? <Shown {...props} /> : null;
   };

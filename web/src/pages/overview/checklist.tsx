@@ -46,20 +46,27 @@ export function useFirstSteps(
   if (isAway || isInUse) return { isPending: false, steps: undefined, putAway };
   const isPending = enabled && ((clients.isPending && !clients.error) || (calls.isPending && !calls.error));
   if (!clients.data || !calls.data || !isShown) return { isPending, steps: undefined, putAway };
-  const { data } = calls.data;
+  return { isPending: false, steps: stepsOf(me, servers, clients.data, calls.data.data), putAway };
+}
+
+function stepsOf(
+  me: Me,
+  servers: readonly ServerSummary[] | undefined,
+  clients: readonly ClientSeen[],
+  calls: readonly { readonly principal: string }[],
+) {
   // Those of users come from the playground.
-  const hasCalled = clients.data.some((each) => each.hasCalled) || data.some(({ principal }) => principal !== 'user');
-  const steps = [
+  const hasCalled = clients.some((each) => each.hasCalled) || calls.some(({ principal }) => principal !== 'user');
+  return [
     ...(me.passwordIsInitial === undefined && me.passwordIsWeak === undefined && !me.isAdmin
       ? []
       : [{ name: 'password' as const, isDone: me.passwordIsInitial !== true && me.passwordIsWeak !== true }]),
-    { name: 'connect' as const, isDone: clients.data.length > 0 || hasCalled },
+    { name: 'connect' as const, isDone: clients.length > 0 || hasCalled },
     { name: 'call' as const, isDone: hasCalled },
     ...(me.isAdmin && !boot.readonly
       ? [{ name: 'server' as const, isDone: servers?.some(({ name }) => !samples.has(name)) === true }]
       : []),
   ];
-  return { isPending: false, steps, putAway };
 }
 
 type Steps = NonNullable<ReturnType<typeof useFirstSteps>['steps']>;
