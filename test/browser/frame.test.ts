@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { follow, visit, violationsAt, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violations, violationsAt, violationsInEveryLook } from './kit.ts';
 
 // What is around every page: login, who may see what, languages, themes, and what it costs to open.
 
@@ -205,7 +205,10 @@ describe('a hub that is read-only', () => {
     await kept.connected(1);
     const page = await visit(kept, '/servers');
     await page.getByText('1 of 1 tools').waitFor();
-    await page.getByText('Read-only').waitFor();
+    const sign = page.locator('[data-tip]', { hasText: 'Read-only' });
+    await sign.hover();
+    await page.getByRole('tooltip').getByText('READONLY').waitFor();
+    expect(await sign.getAttribute('aria-describedby')).toBe(await page.getByRole('tooltip').getAttribute('id'));
     const pages = {
       '/servers': 'notes',
       '/servers/notes': '1 of 1 on',
@@ -227,6 +230,39 @@ describe('a hub that is read-only', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('OK', { exact: true }).waitFor();
   });
+});
+
+test('what a control is for is shown to who points at it or comes to it by keyboard, and to no finger', async () => {
+  const page = await visit(hub, '/servers/notes');
+  const control = page.getByRole('main').getByRole('button', { name: 'Delete' });
+  const tip = page.getByRole('tooltip');
+  await control.dispatchEvent('pointerover', { pointerType: 'touch' });
+  // A timer of the page that is set later and is longer.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
+  expect(await tip.count()).toBe(0);
+  await control.hover();
+  await tip.getByText('Delete').waitFor();
+  // It stays under the pointer, for those who have to come close to read it.
+  await tip.hover();
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  expect(await tip.isVisible()).toBe(true);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await tip.waitFor({ state: 'hidden' });
+  await control.focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await tip.waitFor();
+  expect(await violations(page)).toEqual([]);
+  // The words that are its name already are not said twice.
+  expect(await control.getAttribute('aria-describedby')).toBe(null);
+  await page.keyboard.press('Escape');
+  await tip.waitFor({ state: 'hidden' });
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await tip.waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('alertdialog').waitFor();
+  await tip.waitFor({ state: 'hidden' });
 });
 
 test('readers of screens find nothing wrong before the login and after it, in light and dark, wide and narrow', async () => {

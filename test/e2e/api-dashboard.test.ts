@@ -367,6 +367,7 @@ describe('GET /activities/timeline', () => {
   interface Timeline {
     bucketMs: number;
     buckets: { start: string; calls: number; errors: number; p50: number; p95: number }[];
+    totals?: { totalCalls: number };
   }
   const timeline = async (who: string, query = '') => {
     const { body, text } = await api(hub, 'GET', `/activities/timeline${query}`, { token: tokens[who] });
@@ -395,7 +396,18 @@ describe('GET /activities/timeline', () => {
     expect(sum(await timeline('admin', '?startDate=2020-01-01&endDate=2020-01-02'))).toEqual([0, 0]);
   });
 
-  test.each(['buckets=0', 'buckets=751', 'buckets=x', 'status=nope'])('refuses %s', async (query) => {
+  test('has the same calls together where that is asked for, and what a user sees of them', async () => {
+    const query = '?startDate=2020-01-01&buckets=4&totals=true';
+    for (const who of ['admin', 'user']) {
+      const all = await timeline(who, query);
+      const stats = await api(hub, 'GET', '/activities/stats?startDate=2020-01-01', { token: tokens[who] });
+      expect(all.totals).toEqual(stats.body.data);
+      expect(all.totals?.totalCalls).toBe(sum(all)[0]);
+    }
+    expect((await timeline('admin', '?totals=false')).totals).toBe(undefined);
+  });
+
+  test.each(['buckets=0', 'buckets=751', 'buckets=x', 'status=nope', 'totals=yes'])('refuses %s', async (query) => {
     expect((await api(hub, 'GET', `/activities/timeline?${query}`, { token: tokens['admin'] })).status).toBe(400);
   });
 });

@@ -5,11 +5,8 @@ import { Badge } from '../ui/badge.tsx';
 export function ReadOnly() {
   const { t } = useTranslation();
   return (
-    <span tabIndex={0} className="rounded-full" data-tip={t('app.readonlyHint')} aria-describedby="read-only-hint">
+    <span tabIndex={0} className="rounded-full" data-tip={t('app.readonlyHint')}>
       <Badge tone="warn">{t('app.readonly')}</Badge>
-      <span id="read-only-hint" hidden>
-        {t('app.readonlyHint')}
-      </span>
     </span>
   );
 }

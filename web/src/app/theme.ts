@@ -6,7 +6,7 @@ export type Theme = (typeof themes)[number];
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-/** What was chosen; `index.html` has applied it already. */
+/** What was chosen; `index.html` has applied it already, unless a proxy changed the page and its script was refused. */
 export const theme = createStore<Theme>(themes.find((name) => name === storage.get('theme')) ?? 'system');
 
 export function chooseTheme(next: Theme): void {
@@ -20,5 +20,6 @@ function apply(): void {
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
 }
 
+apply();
 theme.subscribe(apply);
 system.addEventListener('change', apply);

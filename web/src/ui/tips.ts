@@ -1,6 +1,6 @@
 /**
- * What an element is for, in a few words beside it: of elements with `data-tip`, for who points at them or comes to them
- * by keyboard. One for the page, in the browser's top layer, over dialogs too.
+ * What an element is for, in a few words beside it: of elements with `data-tip`, for who points at them or comes to
+ * them by keyboard. One for the page, in the browser's top layer, over dialogs too.
  */
 const delayMs = 350;
 /** To go from the element to its tip, which stays while one points at it. */
@@ -9,7 +9,7 @@ const gap = 6;
 const margin = 8;
 
 let tip: HTMLElement | undefined;
-/** Whose tip is shown, or will be. */
+/** Whose tip is shown. */
 let target: HTMLElement | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -22,12 +22,17 @@ export function startTips(): void {
     else if (next !== target) after(target === undefined ? delayMs : 0, () => show(next));
     else clearTimeout(timer);
   });
+  // The pointer leaves the window.
+  document.addEventListener('pointerout', ({ relatedTarget }) => relatedTarget ?? after(wayMs, hide));
   document.addEventListener('focusin', ({ target: at }) => {
     const next = at instanceof Element && at.matches(':focus-visible') ? withTip(at) : undefined;
     if (next) show(next);
+    else hide();
   });
   document.addEventListener('focusout', hide);
   document.addEventListener('pointerdown', hide);
+  // By keyboard too: what it was for may be something else now, or the element may be gone.
+  document.addEventListener('click', hide, true);
   document.addEventListener('scroll', hide, { capture: true, passive: true });
   document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide(), true);
 }
@@ -40,11 +45,13 @@ function after(ms: number, act: () => void): void {
 }
 
 function show(next: HTMLElement): void {
-  clearTimeout(timer);
+  hide();
   if (!next.isConnected) return;
   target = next;
   tip ??= made();
   tip.textContent = next.dataset['tip'] ?? '';
+  // Most tips are the names of what they are for, which readers of screens say already.
+  if (next.ariaLabel !== tip.textContent) next.setAttribute('aria-describedby', tip.id);
   tip.showPopover();
   const around = next.getBoundingClientRect();
   const { width, height } = tip.getBoundingClientRect();
@@ -56,12 +63,14 @@ function show(next: HTMLElement): void {
 
 function hide(): void {
   clearTimeout(timer);
+  if (target?.getAttribute('aria-describedby') === tip?.id) target?.removeAttribute('aria-describedby');
   target = undefined;
   tip?.hidePopover();
 }
 
 function made(): HTMLElement {
   const made = document.createElement('div');
+  made.id = 'tip';
   made.popover = 'manual';
   made.role = 'tooltip';
   made.className = 'tip lifted text-ink animate-appear max-w-72 rounded-md px-2 py-1 text-xs text-balance';

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { clientsQuery, useMe } from '../../api/queries.ts';
 import { firstCallsQuery } from '../../api/records.ts';
-import type { ServerSummary } from '../../api/types.ts';
+import type { ClientSeen, Me, ServerSummary } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { storage } from '../../lib/storage.ts';
 import { createStore, useStore } from '../../lib/store.ts';
