@@ -9,7 +9,7 @@ import { until } from '../kit/until.ts';
 import { visit, waitsForAnswers } from './kit.ts';
 
 // What Lighthouse would look at, on every page: nothing moves while it loads, everything has a label, nothing is said
-// in the console (`kit.ts`), little is loaded.
+// in the console (`kit.ts`). How little is loaded is in `frame.test.ts`.
 
 let hub: TestHub;
 let token: string;
@@ -216,35 +216,5 @@ describe('what is measured here', () => {
     });
     await expect.poll(async () => (await settled(page)).shift).toBeGreaterThan(0.1);
     expect(await withoutLabel(page)).toHaveLength(1);
-  });
-});
-
-describe('the first load', () => {
-  test('of the first page after the login is at most 180 kB of scripts, 200 kB in all, and twelve requests', async () => {
-    const requests: string[] = [];
-    const page = await visit(hub, '/', {
-      before(page) {
-        page.on('request', (request) => requests.push(new URL(request.url()).pathname));
-        return watchShifts(page);
-      },
-    });
-    await settled(page);
-    const loaded = await page.evaluate(() => {
-      const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-      return entries.map(({ name, decodedBodySize, encodedBodySize }) => ({
-        path: new URL(name).pathname,
-        bytes: encodedBodySize,
-        unpacked: decodedBodySize,
-      }));
-    });
-    const files = loaded.filter(({ path }) => !path.startsWith('/api'));
-    const scripts = files.filter(({ path }) => path.endsWith('.js'));
-    const sum = (of: typeof files, key: 'bytes' | 'unpacked') => of.reduce((all, file) => all + file[key], 0);
-    // It is the packed size that is counted: the same unpacked would be too much.
-    expect(sum(files, 'unpacked')).toBeGreaterThan(250_000);
-    expect(sum(scripts, 'bytes')).toBeGreaterThan(50_000);
-    expect(sum(scripts, 'bytes')).toBeLessThan(180_000);
-    expect(sum(files, 'bytes')).toBeLessThan(200_000);
-    expect(requests.length, requests.join()).toBeLessThanOrEqual(12);
   });
 });

@@ -72,7 +72,8 @@ function made(): HTMLElement {
   const made = document.createElement('div');
   made.id = 'tip';
   made.popover = 'manual';
-  made.role = 'tooltip';
+  // Readers of screens have its words from the element, by its name or `aria-describedby`.
+  made.ariaHidden = 'true';
   made.className = 'tip lifted text-ink animate-appear max-w-72 rounded-md px-2 py-1 text-xs text-balance';
   document.body.append(made);
   return made;
