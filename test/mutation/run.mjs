@@ -41,8 +41,6 @@ const results = await new Stryker({
   tempDirName: 'test/mutation/sandbox.tmp',
   ignorePatterns: ['dist', 'web', 'docs', 'bench', 'models', 'data', '.built', '.built-bench'],
   reporters: ['progress-append-only'],
-  incremental: true,
-  incrementalFile: 'test/mutation/last-run.tmp',
   timeoutMS: 20_000,
   logLevel: 'warn',
   // It would be rewritten with the API of TypeScript 6, and the tests do not need it.

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { setLimits } from '../../../test/kit/limits.ts';
 import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
 import type { Item, Offer } from '../catalogue.ts';
+import { coreLimits } from '../limits.ts';
 import type { PolicyAction } from '../policies/policy-set.ts';
 import type { CallLimits, Settings } from '../settings/types.ts';
 import { type CallQuestion, countsOf, isGoverned, judge, mayHear, policyPrincipal } from './decision.ts';
@@ -208,12 +210,13 @@ describe('who a caller is to policies', () => {
     expect(policyPrincipal(settings({ ...parts, users: [] }), ann)).toMatchObject({ type: 'Anonymous' });
   });
 
-  test('as many callers as there may be have an answer each', () => {
+  test('of more callers than are remembered each is made again', () => {
+    setLimits(coreLimits, { views: 1 });
     const snapshot = settings(parts);
-    for (let i = 0; i < 2_000; i++) {
-      const found = policyPrincipal(snapshot, issuedPrincipal('https://i', `s${i}`, `n${i}`, []));
-      expect(found.name).toBe(`n${i}`);
-    }
+    const root = principalOf(user('root'));
+    expect(policyPrincipal(snapshot, ann)).toBe(policyPrincipal(snapshot, ann));
+    expect(policyPrincipal(snapshot, root)).toMatchObject({ id: 'root' });
+    expect(policyPrincipal(snapshot, root)).not.toBe(policyPrincipal(snapshot, root));
     expect(policyPrincipal(snapshot, ann)).toEqual(asAnn);
   });
 });

@@ -88,9 +88,7 @@ export function mayHear(
   target: Target,
 ): boolean {
   const { settings, catalogue } = now;
-  const action = 'readResource';
-  if (!isConcerned(settings, action, target)) return true;
-  const asked = { settings, catalogue, principal, scope, action, target, args: {} } as const;
+  const asked = { settings, catalogue, principal, scope, action: 'readResource', target, args: {} } as const;
   const verdict = judge({ ...asked, client: undefined, address: undefined, now: Date.now() });
   return verdict === undefined || verdict.policy.kind === 'none';
 }

@@ -5,6 +5,7 @@ import type { CallLimits, Settings } from '../settings/types.ts';
 import { explain, type WhyQuestion } from './explain.ts';
 import { anonymous, type Principal, principalOf } from './principal.ts';
 import type { Scope } from './scope.ts';
+import { tieBreakName } from './tool-name.ts';
 import { view } from './view.ts';
 
 const about = { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' };
@@ -136,6 +137,16 @@ describe('the tool that is asked about', () => {
     }
   });
 
+  test('is found by the name that two tools of one name would have, and on a server that was removed', async () => {
+    const gone = catalogue(offer('db', ['query']), offer('gone', ['tool']));
+    expect(await access({ tool: tieBreakName('db', 'query', '-'), catalogue: gone })).toMatchObject({
+      result: 'allow',
+    });
+    expect(await access({ tool: 'gone-tool', catalogue: gone })).toMatchObject({
+      reason: 'There is no server "gone".',
+    });
+  });
+
   test('is that of the server with the longest name where none offers it', async () => {
     const parts: Parts = { servers: [server('a'), server('a-b'), server('a-b-c-d')], users: [ann] };
     const known = catalogue(offer('a', []), offer('a-b', []));
@@ -145,6 +156,7 @@ describe('the tool that is asked about', () => {
     expect(await reason('a/b-c')).toMatchObject({ reason: 'Server "a" offers no tool "b-c".' });
     expect(await reason('x-b')).toMatchObject({ reason: 'No server offers a tool "x-b".' });
     expect(await reason('/b')).toMatchObject({ reason: 'No server offers a tool "/b".' });
+    expect(await access({ tool: 'dbx' })).toMatchObject({ reason: 'No server offers a tool "dbx".' });
     expect(await reason('x/b')).toMatchObject({ reason: 'No server offers a tool "x/b".' });
   });
 });
@@ -182,12 +194,16 @@ describe('why access is given', () => {
     const step = { step: 'access', result: 'allow', reason, ...(ref !== undefined && { ref }) };
     expect(await access({ parts, principal })).toEqual(step);
     // Others who may ask at all are told the same of what they see.
-    expect(await access({ parts, principal, isAdmin: false })).toEqual(step);
+    for (const pin of [() => undefined, () => ({ state: 'approved', isHeld: false })])
+      expect(await access({ parts, principal, isAdmin: false, pin })).toEqual(step);
   });
 });
 
 describe('why access is not given', () => {
   const shut = server('db', { visibility: 'private' });
+  const dev = group('dev', [entry('other')]);
+  // A tool of that name is seen on another server.
+  const both = catalogue(offer('db', ['query']), offer('other', ['query']));
   test.each<[string, Asked]>([
     ['The user or key does not exist, is disabled, or has expired.', { principal: principalOf(user('gone')) }],
     ['No server offers a tool "nothing".', { tool: 'nothing' }],
@@ -202,11 +218,14 @@ describe('why access is not given', () => {
     ],
     [
       'The caller has no access to server "db": it is not theirs, not public, and in none of their groups.',
-      { parts: { servers: [shut], users: [ann] } },
+      { parts: { servers: [shut, server('other', { visibility: 'public' })], users: [ann] }, catalogue: both },
     ],
     [
       'Server "db" is not on the endpoint /mcp/dev.',
-      { parts: { servers: [db], users: [ann], groups: [group('dev', [])] }, scope: named('dev') },
+      {
+        parts: { servers: [server('other', { visibility: 'public' }), db], users: [ann], groups: [dev] },
+        scope: named('dev'),
+      },
     ],
     ['Server "db" has not listed its tools yet: it is not connected.', { catalogue: catalogue() }],
     ['Server "db" offers no tool "x".', { tool: 'db/x' }],
@@ -244,6 +263,8 @@ describe('why access is not given', () => {
       result: 'refuse',
       reason: `There is no tool "${tool}" on this endpoint.`,
     });
+    // Where pins are off too.
+    expect(await access({ ...asked, pin: () => undefined })).toMatchObject({ result: 'refuse', reason });
   });
 
   test('a name for which two servers stand is no tool of the first on the endpoint', async () => {
@@ -274,7 +295,8 @@ describe('pins', () => {
   });
 
   test('what waits and is out of reach is out of reach', async () => {
-    const parts = { servers: [server('db', { visibility: 'private' }), server('other')], users: [ann] };
+    const other = server('other', { visibility: 'public' });
+    const parts = { servers: [server('db', { visibility: 'private' }), other], users: [ann] };
     expect(await access({ parts, catalogue: without, pin: held, tool: 'db/query' })).toMatchObject({
       result: 'refuse',
       reason: expect.stringContaining('no access') as string,

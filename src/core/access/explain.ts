@@ -54,7 +54,7 @@ interface Past {
 /** Every step of the decision about a call, from the same answers as the decision itself. */
 export async function explain(question: WhyQuestion): Promise<Explanation> {
   const { settings } = question;
-  const target = visible(question) ?? named(question);
+  const target = question.view.tool(question.tool) ?? named(question);
   const access = question.isAdmin ? accessStep(question, target) : accessForOthers(question, target);
   if (access.result === 'refuse' || !target) return refused([access], 'access');
   const pin = pinStep(question, target);
@@ -74,16 +74,6 @@ function refused(steps: readonly DecisionStep[], by: (typeof order)[number]): Ex
   const rest = order.slice(order.indexOf(by) + 1);
   const notAsked = rest.map((step): DecisionStep => ({ step, result: 'none', reason: `Not asked: ${by} refuses.` }));
   return { allowed: false, steps: [...steps, ...notAsked] };
-}
-
-/** The tool as the principal sees it. */
-function visible({ view, tool }: WhyQuestion): Target | undefined {
-  const shown = view.smart?.tools ?? view.lists.tools;
-  const own = ownName(tool);
-  const found = own && shown.targets.find(({ server, key }) => server === own.server && key === own.key);
-  if (found) return found;
-  const index = view.smart?.indexOf(tool);
-  return index === undefined ? view.tool(tool) : view.smart?.tools.targets[index];
 }
 
 function ownName(tool: string): Target | undefined {
@@ -126,12 +116,7 @@ function accessStep(question: WhyQuestion, target: Target | undefined): Decision
   if (isVisible) {
     const server = settings.servers.get(target.server);
     const reached = server && whyReached(settings, principal, server);
-    return {
-      step: 'access',
-      result: 'allow',
-      reason: reached?.reason ?? 'The tool is visible.',
-      ...(reached?.ref !== undefined && { ref: reached.ref }),
-    };
+    return { step: 'access', result: 'allow', reason: 'The tool is visible.', ...reached };
   }
   // What a pin holds back is within reach: the next step says so.
   if (target && question.pin(target)?.isHeld === true && isReached(question, target))
@@ -162,11 +147,9 @@ function whyNot({ settings, catalogue, principal, scope, tool }: WhyQuestion, ta
   if (server.tools.get(target.key)?.enabled === false) return `The tool is switched off on server "${server.name}".`;
   if (member.readOnly && !isReadOnly(item, server.tools.get(item.key)))
     return 'The key only reads, and the tool does not say that it only reads.';
-  if (member.tools !== 'all' && !member.tools.includes(target.key))
-    return resolved.group
-      ? `The group "${resolved.group.name}", or the groups that give access, do not show this tool.`
-      : 'The groups that give access do not show this tool.';
-  return 'The tool is not on this endpoint.';
+  return resolved.group
+    ? `The group "${resolved.group.name}", or the groups that give access, do not show this tool.`
+    : 'The groups that give access do not show this tool.';
 }
 
 function notReached(settings: Settings, principal: Principal, server: ServerSettings, where: string): string {
