@@ -18,6 +18,8 @@ export const errorTable = {
   policy: { status: 403, rpc: -32001 },
   /** The call needs the yes of a person, who said no, or did not answer. `data` says which question it was. */
   approval: { status: 403, rpc: -32001 },
+  /** A guard refuses the call or its result: a webhook, or what looks for secrets. `data` says which. */
+  guard: { status: 403, rpc: -32001 },
   not_found: { status: 404, rpc: -32602 },
   /** Makes clients of MCP initialize again (2025-11-25, Session management). */
   session_gone: { status: 404, rpc: -32001 },
@@ -101,7 +103,7 @@ export class HubError extends Error {
   readonly reason: Reason | undefined;
   /** Of a server that does not connect: what it said last. For those who manage it. */
   readonly output: string | undefined;
-  /** With `policy` and `approval`: what refused the call, for programs. */
+  /** With `policy`, `approval` and `guard`: what refused the call, for programs. */
   readonly data: HubErrorOptions['data'];
   /** `message` by name, where it is one of the table of sentences (`core/sentences.ts`). */
   readonly said: HubErrorOptions['said'];

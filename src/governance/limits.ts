@@ -39,4 +39,12 @@ export const governanceLimits = {
   approvalLookMs: 5_000,
   /** Decided questions that are still shown. */
   approvalsKept: 500,
+
+  // secrets in calls
+
+  /**
+   * Arguments and results that are longer are refused where secrets are looked for: texts made to be slow take a tenth
+   * of a second for each million.
+   */
+  secretsChars: 2_000_000,
 } as const;

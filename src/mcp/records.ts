@@ -7,6 +7,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { mask } from '../core/mask.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { hideSecrets } from '../core/secrets/secret-forms.ts';
 import { scopeId } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Target } from '../core/access/view.ts';
@@ -211,7 +212,7 @@ function activityOf(
 /** Without keys and tokens either, whose they may be: a server may repeat what it was sent. */
 function shortened(said: string): string {
   const { errorChars } = logLimits;
-  const text = said.replace(tokens, mask);
+  const text = hideSecrets(said).replace(tokens, mask);
   return text.length <= errorChars ? text : `${text.slice(0, errorChars - 1)}…`;
 }
 
@@ -383,7 +384,9 @@ function payloads(
 }
 
 function withoutSecrets(text: string, hide: RecordOptions['hide']): string {
-  return hide(text, logLimits.activityPayloadChars).replace(tokens, mask).replace(secretMembers, `$1"${mask}"`);
+  return hideSecrets(hide(text, logLimits.activityPayloadChars))
+    .replace(tokens, mask)
+    .replace(secretMembers, `$1"${mask}"`);
 }
 
 const tokens = /mcphub_[0-9a-f]{64}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g;

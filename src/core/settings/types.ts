@@ -58,6 +58,17 @@ export interface ServerSettings {
   readonly keepPayloadsUntil?: number | undefined;
   /** What becomes of what it changes (`pins.mode`); undefined = as the hub has it. */
   readonly pinMode?: PinMode | undefined;
+  /** What becomes of secrets in its calls; undefined = they are not looked for. */
+  readonly secretsInCalls?: SecretsInCalls | undefined;
+}
+
+/** `mask`: `••••` stands in place of each; `refuse`: the call is refused, or its result withheld. */
+export type SecretsMode = 'allow' | 'mask' | 'refuse';
+
+/** Secrets that show by their form what they are (`core/secrets`). */
+export interface SecretsInCalls {
+  readonly arguments: SecretsMode;
+  readonly results: SecretsMode;
 }
 
 /** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */

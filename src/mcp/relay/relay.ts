@@ -15,6 +15,7 @@ import {
 } from '../request.ts';
 import { stateIn } from '../server-requests/request-state.ts';
 import { admit, unclear } from './admission.ts';
+import { requestWithoutSecrets } from './call-secrets.ts';
 import type { RelayConnection, RelayOptions } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
@@ -36,7 +37,7 @@ export const addressedMethods: ReadonlySet<string> = new Set([...nameMembers.key
  * holds no such target.
  */
 export function relay(request: ClientRequest, options: RelayOptions): void {
-  relayBy(addressed, request.method === 'tools/call' ? withOwnArguments(request) : request, options);
+  relayBy(addressed, request, options);
 }
 
 /**
@@ -62,8 +63,11 @@ function withOwnArguments(request: ClientRequest): ClientRequest {
 }
 
 /** The same for a request whose target is found in another way. */
-export function relayBy(find: FindTarget, request: ClientRequest, options: RelayOptions): void {
-  const { target, edits } = find(request);
+export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOptions): void {
+  const { target, edits } = find(given);
+  // What the settings put into a call is not the caller's, and may be a secret.
+  const clean = requestWithoutSecrets(given, target, options.governance.settings());
+  const request = clean.method === 'tools/call' ? withOwnArguments(clean) : clean;
   const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const admission = admit(request, target, options.governance);

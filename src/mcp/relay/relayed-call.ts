@@ -22,7 +22,9 @@ import type { Reply } from '../reply.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
+import { checkedAnswer, isLookedAt, tooLargeFor } from './answer-checks.ts';
 import { approvedEdits, type WaitingAdmission } from './approval.ts';
+import { noticeWithoutSecrets } from './call-secrets.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
@@ -142,7 +144,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       else await this.startWhenAvailable(own);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      if (this.#end()) this.tell(() => this.#refuseUnsent(error));
+      if (this.#end()) this.tell(() => this.#refuseAs(error));
     }
   }
 
@@ -208,19 +210,44 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   notified(method: string, message: RpcMessage, text: string): void {
     if (this.#over) return;
-    if (method === 'notifications/message' && wantsLog(this.request, message)) this.reply.notify(text);
+    const own = noticeWithoutSecrets(text, this.target, this.options.governance.settings());
+    if (method === 'notifications/message' && wantsLog(this.request, message)) this.reply.notify(own);
     if (method !== 'notifications/progress' || this.progressToken === undefined) return;
-    const params = editObject(memberText(text, 'params') ?? '{}', { progressToken: this.progressToken });
-    this.reply.notify(editObject(text, { params }));
+    const params = editObject(memberText(own, 'params') ?? '{}', { progressToken: this.progressToken });
+    this.reply.notify(editObject(own, { params }));
   }
 
   answered(message: RpcMessage, text: string): void {
-    if (!this.#end()) return;
-    this.tell(() => this.#deliver(message, text));
+    if (this.#over) return;
+    if (!isLookedAt(this)) return this.checked(message, text);
+    // The server has answered it: there is nothing left to cancel.
+    this.id = undefined;
+    void this.#check(message, text);
+  }
+
+  async #check(message: RpcMessage, text: string): Promise<void> {
+    try {
+      const answer = await checkedAnswer(this, { message, text });
+      this.checked(answer.message, answer.text);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      this.#withhold(error);
+    }
+  }
+
+  /** The answer as the caller may get it. */
+  protected checked(message: RpcMessage, text: string): void {
+    if (this.#end()) this.tell(() => this.#deliver(message, text));
   }
 
   answeredLarge(answer: LargeAnswer): void {
     if (this.#over) return;
+    if (isLookedAt(this)) {
+      const why = tooLargeFor(this, answer.result.bytes);
+      if (why) return this.#withhold(why);
+      const { message, text } = answer.read();
+      return this.answered(message, text);
+    }
     const told = this.largeResultFor(answer);
     if (told === undefined) {
       const { message, text } = answer.read();
@@ -321,10 +348,16 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     reply.answerLarge(head ?? '', told, tail ?? '');
   }
 
-  /** The server has seen nothing of the call. */
-  #refuseUnsent(error: HubError): void {
+  /** The server has answered, and its answer is not for the caller. */
+  #withhold(error: HubError): void {
+    if (this.#end()) this.tell(() => this.#refuseAs(error, performance.now() - this.#startedAt));
+  }
+
+  /** As what is refused, and not as what failed. */
+  #refuseAs(error: HubError, ms = 0): void {
     const { request, options } = this;
-    if (request.method === 'tools/call') options.records.refused(refusedCall(request, error.message));
+    if (request.method === 'tools/call')
+      options.records.refused({ ...refusedCall(request, error.message, error.code), ms });
     const { reply } = request;
     if (reply.refused) return this.#afterKeeping(() => reply.refused?.(error));
     this.answer(refusalText(request, error));

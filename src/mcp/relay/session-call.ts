@@ -20,10 +20,10 @@ export class SessionCall extends RelayedCall {
   #round: Round | undefined;
   #rounds = 0;
 
-  override answered(message: RpcMessage, text: string): void {
+  protected override checked(message: RpcMessage, text: string): void {
     const asks = this.serverIsStateless && isInputRequired(message.result);
     if (asks && !this.isOver) this.#nextRound(memberText(text, 'result') ?? '{}');
-    else super.answered(message, text);
+    else super.checked(message, text);
   }
 
   asked(ask: ServerRequest): void {

@@ -14,6 +14,7 @@ export const texts = z.array(z.string());
 export const flag = z.boolean();
 export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
 export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
+export const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });
 export const visibility = z.enum(['private', 'group', 'public']);
 
 /** Numbers and booleans are taken by their text, as every program that starts a process does. */

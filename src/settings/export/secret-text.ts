@@ -1,3 +1,5 @@
+import { secretForms } from '../../core/secrets/secret-forms.ts';
+
 /** What tells a secret by the name it is under: a member, a header, an option, a query parameter. */
 const secretNames = new RegExp(
   [
@@ -20,9 +22,13 @@ export function isSecretName(name: string): boolean {
   );
 }
 
-/** Tokens that show by their form what they are, wherever they stand. */
+/**
+ * Tokens that show by their form what they are, wherever they stand; taken more widely than in calls: of an export it
+ * is better to hide too much.
+ */
 const knownForms = new RegExp(
   [
+    ...secretForms,
     /\b(?:sk|pk|rk)[-_][\w-]{16,}/,
     /\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bnpm_\w{20,}|\bhf_\w{20,}/,
     /\bxox[a-z]-[\w-]{10,}|\bxapp-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/,

@@ -4,7 +4,8 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import { type Draft, type Entry, listOf, renameIn, textOf } from '../document/document.ts';
 import { exportSettings } from '../export/export-settings.ts';
 import { forgetGroup } from '../group/group-edits.ts';
-import { forgetServer, leadsElsewhere, switchOffUnvouched } from '../server/server-edits.ts';
+import { forgetServer, switchOffUnvouched } from '../server/server-edits.ts';
+import { leadsElsewhere } from '../server/server-places.ts';
 
 /** What an import of settings does to one thing; `before` and `after` are as an export shows them, without secrets. */
 export interface SettingsChange {

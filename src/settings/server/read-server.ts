@@ -77,6 +77,7 @@ export function readServer(
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
     pinMode: config.pins?.mode,
+    ...readSecretsInCalls(config.secretsInCalls),
     ...(config.keepPayloadsUntil !== undefined && { keepPayloadsUntil: Date.parse(config.keepPayloadsUntil) }),
     ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
   };
@@ -116,6 +117,14 @@ export function unusableServer(
     maxMessageBytes: coreLimits.upstreamMessageBytes,
     perSessionClient: false,
   };
+}
+
+/** Nothing where nothing is looked for, so that calls pay nothing. */
+function readSecretsInCalls(
+  given: z.output<typeof serverShape>['secretsInCalls'],
+): Pick<ServerSettings, 'secretsInCalls'> {
+  const { arguments: args = 'allow', results = 'allow' } = given ?? {};
+  return args === 'allow' && results === 'allow' ? {} : { secretsInCalls: { arguments: args, results } };
 }
 
 /** `disabled` is other programs' spelling of the opposite. */

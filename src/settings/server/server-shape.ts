@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { shown } from '../document/report.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
-import { flag, pinMode, range, scalars, text, texts, timeMs, visibility } from '../document/shape.ts';
+import { flag, pinMode, range, scalars, secretsMode, text, texts, timeMs, visibility } from '../document/shape.ts';
 import { overrideMembers } from '../document/tool-override.ts';
 import { settingsLimits } from '../limits.ts';
 
@@ -101,6 +101,7 @@ export const serverShape = z.looseObject({
   perSessionClient: flag.optional(),
   limits: callLimitsShape.optional(),
   pins: z.strictObject({ mode: pinMode.optional() }).optional(),
+  secretsInCalls: z.strictObject({ arguments: secretsMode.optional(), results: secretsMode.optional() }).optional(),
   era: z.enum(['auto', 'session', 'stateless']).optional(),
   startOnDemand: flag.optional(),
   idleTimeoutMs: timeMs.optional(),
