@@ -8,7 +8,7 @@ const database = asked === 'each' ? 'off' : asked;
 /** `npm run test:fast`: without a build, and without what starts programs or databases. */
 const fast = process.env['TEST_FAST'] !== undefined;
 const slowTests = [
-  'src/{cli,database,logs,bundles}/**',
+  'src/{cli,database,logs,bundles,backup}/**',
   'src/**/{nothing-lost,table,folder-lock,embeddings-database,kept,dedicated-connections,grants-in-table}.test.ts',
   'src/upstream/channels/{stdio/**,http/streamable-http.test.ts}',
   'src/{auth/{passwords,revocation-file},core/busy-map,http/records/logs,smart/embeddings}.test.ts',

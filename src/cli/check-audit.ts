@@ -11,7 +11,7 @@ import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import type { Env } from '../env/env.ts';
 import { type Broken, createChainCheck, type Whole } from '../logs/audit/chain.ts';
 import { readRecords } from '../logs/audit/table.ts';
-import { folderHolder, openDataDir } from '../settings/data-dir.ts';
+import { folderHolder, openDataDir, refuseHalfRestored } from '../settings/data-dir.ts';
 import { cliLimits } from './limits.ts';
 
 export interface Checked {
@@ -123,6 +123,7 @@ async function placeOf(env: Env, closers: ReturnType<typeof newClosers>): Promis
   closers.add(() => room.close());
   const dataDir = await openDataDir(folder, quiet, room);
   closers.add(() => dataDir.close());
+  refuseHalfRestored(folder);
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import { embeddingKeys, embeddingConfig } from '../hub/open-embeddings.ts';
 import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
-import { checkDataFolder, checkDiskSpace, checkPermissions } from './checks/data-folder.ts';
+import { checkAside, checkDataFolder, checkDiskSpace, checkPermissions } from './checks/data-folder.ts';
 import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkExposure, isExposed } from './checks/exposure.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
@@ -63,6 +63,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
   const checks = [
     node,
     ...machine,
+    ...(await checkAside(env.dataDir)),
     ...checkPermissions(env.dataDir, env.settingsPath),
     ...settings.checks,
     ...checkPasswords(settings.settings, env.adminPassword, isExposed(env, settings.settings)),

@@ -54,4 +54,6 @@ export const cliLimits = {
   passwordInputChars: 2_000,
   /** One line of an export of the audit log; a record has 40 kB at most, in characters of JSON a few times that. */
   auditLineChars: 1024 * 1024,
+  /** A backup: full tables of records are some 100 MB, and unpacked bundles may be some GB. */
+  backupBytes: 64 * 1024 * 1024 * 1024,
 } as const;

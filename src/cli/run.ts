@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { version } from '../version.ts';
 import { audit } from './audit.ts';
+import { backup, restore } from './backup.ts';
 import { pins } from './pins.ts';
 import { why } from './why.ts';
 import type { Command, Flags } from './command.ts';
@@ -14,7 +15,21 @@ import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { tools } from './tools.ts';
 
-const commands: readonly Command[] = [serve, doctor, search, login, logout, tools, call, connect, why, pins, audit];
+const commands: readonly Command[] = [
+  serve,
+  doctor,
+  search,
+  login,
+  logout,
+  tools,
+  call,
+  connect,
+  why,
+  pins,
+  audit,
+  backup,
+  restore,
+];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
 

@@ -26,7 +26,7 @@ const lockKey = 7_046_201;
  * `hasVector`: the extension is there, installed by us if we may.
  */
 export async function migrate(
-  database: Connection,
+  database: Pick<Connection, 'tx'>,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<{ hasVector: boolean }> {
   return database.tx(async (tx) => {

@@ -16,10 +16,9 @@ export interface DatabasePlace {
  * Opens the database and brings its tables up to date. The caller closes it. `stop` breaks off the making of an
  * embedded one.
  */
-export async function openDatabase({ url, dataDir, log }: DatabasePlace, stop?: AbortSignal): Promise<Database> {
-  const connection = await (url === undefined
-    ? openEmbedded({ folder: join(dataDir, 'database'), log }, stop)
-    : openRemote(url));
+export async function openDatabase(place: DatabasePlace, stop?: AbortSignal): Promise<Database> {
+  const { log } = place;
+  const connection = await openConnection(place, stop);
   try {
     const { hasVector } = await migrate(connection);
     if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');
@@ -28,6 +27,11 @@ export async function openDatabase({ url, dataDir, log }: DatabasePlace, stop?: 
     await connection.close();
     throw error;
   }
+}
+
+/** The database as it is, whatever its tables are. The caller closes it. */
+export async function openConnection({ url, dataDir, log }: DatabasePlace, stop?: AbortSignal): Promise<Connection> {
+  return url === undefined ? openEmbedded({ folder: join(dataDir, 'database'), log }, stop) : openRemote(url);
 }
 
 async function openRemote(url: string): Promise<Connection> {

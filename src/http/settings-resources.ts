@@ -19,6 +19,7 @@ import { importRoutes } from './servers/server-import.ts';
 import { serverItemRoutes } from './servers/server-item-routes.ts';
 import { type ServerRoutes, serverRoutes } from './servers/server-routes.ts';
 import { type ServerRunRoutes, serverRunRoutes } from './servers/server-run-routes.ts';
+import { type BackupRoutes, backupRoutes } from './settings/backup.ts';
 import { exportRoutes } from './settings/settings-export.ts';
 import { settingsImportRoutes } from './settings/settings-import.ts';
 import { settingsRoutes, type SettingsRoutes } from './settings/settings-routes.ts';
@@ -43,6 +44,7 @@ export interface SettingsResources {
   readonly isSet: (variable: string) => boolean;
   readonly smart: SettingsRoutes['smart'];
   readonly audit: AuditSink;
+  readonly backup: Pick<BackupRoutes, 'write' | 'ready'>;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;
@@ -90,6 +92,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     importRoutes({ settings, isSet: options.isSet, log }),
     settingsRoutes({ settings, smart, log: security }),
     exportRoutes({ settings, audit: options.audit, log: security }),
+    backupRoutes({ ...options.backup, audit: options.audit, log: security }),
     settingsImportRoutes({ ...servers, settings, log: security }),
     bundleRoutes({ settings, dataDir, log }),
   ];

@@ -47,7 +47,7 @@ import type { SecondFactorOptions } from '../http/users/second-factor-routes.ts'
 import { publicConfigRoutes } from '../http/open/public-config.ts';
 import { metricsRoutes } from '../http/records/metrics.ts';
 import { recordResources } from '../http/records/record-resources.ts';
-import { peopleResources, settingsResources } from '../http/settings-resources.ts';
+import { peopleResources, type SettingsResources, settingsResources } from '../http/settings-resources.ts';
 import { type SignInCookies, signInCookies } from '../http/sign-in/cookie.ts';
 import { type OidcOptions, oidcRoutes } from '../http/sign-in/oidc-routes.ts';
 import { oauthRoutes } from '../http/sign-in/oauth-routes.ts';
@@ -102,6 +102,7 @@ export interface AppParts {
   readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'> & {
     readonly pins: Pins;
   };
+  readonly backup: SettingsResources['backup'];
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly audit: AuditLog;

@@ -12,7 +12,7 @@ import { openAudit } from '../logs/audit/audit-log.ts';
 import type { LogBook } from '../logs/log.ts';
 import { openRecords } from '../logs/records.ts';
 import type { SettingsBackend } from '../settings/backend.ts';
-import { type DataDir, openDataDir } from '../settings/data-dir.ts';
+import { type DataDir, openDataDir, refuseHalfRestored } from '../settings/data-dir.ts';
 import { settingsFile } from '../settings/file.ts';
 import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
 import { withForwardAuth } from '../settings/system/forward-auth-env.ts';
@@ -40,6 +40,7 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
   closers.add(() => room.close());
   const dataDir = await openDataDir(env.dataDir, log('hub'), room);
   closers.add(() => dataDir.close());
+  refuseHalfRestored(dataDir.path);
   sweepTemporaryFiles(dataDir.path, await linkTarget(env.settingsPath), closers);
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());

@@ -37,6 +37,7 @@ import { auditOutputs } from './audit-outputs.ts';
 import { bodyBudget } from './body-budget.ts';
 import { withEnvOverrides } from './env-overrides.ts';
 import { hubLimits } from './limits.ts';
+import { openBackup } from './open-backup.ts';
 import { openClients } from './open-clients.ts';
 import { openServerPins } from './open-pins.ts';
 import { openGovernance } from './open-governance.ts';
@@ -159,7 +160,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   await setImmediate(); // The first of them are being started.
   const { openManagement } = await import('./open-management.ts');
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
-  const { answer, ...first } = await openManagement({ ...parts, log: log('api') });
+  const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
   management.resolve(answer);
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });

@@ -53,6 +53,15 @@ export async function openDataDir(folder: string, log: Logger, room: FullDiskRet
   };
 }
 
+/** Throws HubError `misconfigured` for a folder in which a restore was interrupted: it has a part of each. */
+export function refuseHalfRestored(folder: string): void {
+  if (!existsSync(join(folder, 'restore.json'))) return;
+  throw new HubError(
+    'misconfigured',
+    `Cannot use data folder ${folder}: a restore of it was interrupted, and nothing is lost. Run "toolhub restore --undo" to get back what was there before, or "toolhub restore <file> --replace" to restore once more.`,
+  );
+}
+
 /** The hub that has a data folder now, as far as can be told from here; undefined when none has. */
 export function folderHolder(folder: string): Promise<Holder | undefined> {
   return lockHolder(lockIn(folder));

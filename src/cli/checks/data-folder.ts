@@ -1,8 +1,9 @@
-import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { HubError } from '../../core/errors.ts';
 import { errnoOf } from '../../disk/disk-error.ts';
 import { openText, openToOthers } from '../../disk/permissions.ts';
-import { folderHolder } from '../../settings/data-dir.ts';
+import { folderHolder, refuseHalfRestored } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 
 /** Can the hub keep its data there? The folder is not made by looking. */
@@ -18,8 +19,10 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
       return { name, status: 'ok', detail: `${folder} will be made at the first start` };
     }
     await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
+    refuseHalfRestored(folder);
     return { name, status: 'ok', detail: `${folder} can be written to; ${await holderOf(folder)}` };
   } catch (error) {
+    if (error instanceof HubError) return { name, status: 'fail', detail: error.message };
     return {
       name,
       status: 'fail',
@@ -33,6 +36,15 @@ async function holderOf(folder: string): Promise<string> {
   const holder = await folderHolder(folder);
   if (holder === undefined) return 'no hub uses it now';
   return `the hub with process id ${holder.pid} on ${holder.host}${holder.url === undefined ? '' : ` at ${holder.url}`} uses it now`;
+}
+
+/** What restores have kept aside, which takes room and has secrets; undefined when there is none. */
+export async function checkAside(dataDir: string): Promise<Check[]> {
+  const folder = resolve(dataDir);
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith('before-restore-'));
+  if (names.length === 0) return [];
+  const detail = `${names.join(', ')} in ${folder}: what was there before a restore`;
+  return [{ name: 'restore', status: 'warn', detail, fix: 'Remove it once the restored hub is as it should be.' }];
 }
 
 /**

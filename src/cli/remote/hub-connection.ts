@@ -43,7 +43,11 @@ export function hubAddress(named: string | undefined, env: Pick<UserEnv, 'hubUrl
 }
 
 /** Over the proxy that the environment names, but never to this machine. */
-export function connectTo(url: string, { proxies }: Pick<UserEnv, 'proxies'>): HubConnection {
+export function connectTo(
+  url: string,
+  { proxies }: Pick<UserEnv, 'proxies'>,
+  answerBytes: number = cliLimits.answerBytes,
+): HubConnection {
   const dispatcher = dispatcherFor(url, proxies);
   const reached: FetchLike = async (address, init = {}) => {
     const headers = new Headers(init.headers);
@@ -53,7 +57,7 @@ export function connectTo(url: string, { proxies }: Pick<UserEnv, 'proxies'>): H
       const answer = (await fetch(address, sent)) as unknown as Response;
       const { status } = answer;
       if (status >= 300 && status < 400) throw moved(url, answer.headers.get('location'));
-      return bounded(answer, url);
+      return bounded(answer, url, answerBytes);
     } catch (error) {
       if (error instanceof HubError || init.signal?.aborted === true) throw error;
       throw unreachable(url, error);
@@ -103,10 +107,9 @@ function dispatcherFor(url: string, { http, https, except }: UserEnv['proxies'])
   }
 }
 
-function bounded(answer: Response, url: string): Response {
+function bounded(answer: Response, url: string, most: number): Response {
   if (answer.body === null) return answer;
   let bytes = 0;
-  const most = cliLimits.answerBytes;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;

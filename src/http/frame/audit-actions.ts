@@ -56,6 +56,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'PUT /system-config': 'system-config.update',
   'POST /mcp-settings/import': 'settings.import',
   'GET /mcp-settings/export': 'settings.export',
+  'GET /backup': 'backup.make',
   'GET /audit/export': 'audit.export',
   'DELETE /logs': 'logs.clear',
   'DELETE /activities/cleanup': 'activity.clear',

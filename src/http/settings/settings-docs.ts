@@ -21,6 +21,14 @@ export const settings: Subject = {
       },
       answer: { bare: anyObject },
     },
+    'GET /backup': {
+      summary: 'Download everything that the hub keeps',
+      description:
+        'A zip with all secrets, which `toolhub restore` takes. Wants a login that is not older than ten minutes. An answer that breaks off is no whole zip.',
+      admin: true,
+      query: { local: { const: 'true', description: 'Of `toolhub backup` on the machine of the hub.' } },
+      answer: { bare: { type: 'string', format: 'binary' }, type: 'application/zip' },
+    },
     'POST /mcp-settings/import': {
       summary: 'Take a settings file in',
       description:
