@@ -13,7 +13,10 @@ export type Head = Pick<AuditRecord, 'id' | 'hash'> & { readonly time: string | 
 const lockKey = 7_046_202;
 
 /** Puts events at the end of the chain; ones that are there already stay as they are. Gives the records made. */
-export async function appendEvents(database: Pick<Database, 'tx'>, events: readonly KeptEvent[]): Promise<AuditRecord[]> {
+export async function appendEvents(
+  database: Pick<Database, 'tx'>,
+  events: readonly KeptEvent[],
+): Promise<AuditRecord[]> {
   return database.tx(async (tx) => {
     await lock(tx);
     const known = await tx.query<{ event: string }>('select event from toolhub.audit where event = any($1::uuid[])', [
