@@ -69,7 +69,7 @@ export interface HubErrorOptions {
   readonly unreachable?: string;
   readonly reason?: Reason | undefined;
   readonly output?: string | undefined;
-  readonly data?: Readonly<Record<string, string>> | undefined;
+  readonly data?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly said?: { readonly code: string; readonly values: Readonly<Record<string, string>> } | undefined;
 }
 

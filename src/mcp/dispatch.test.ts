@@ -27,7 +27,13 @@ test.each([
   const waiting: (() => void)[] = [];
   const afterKeeping = (done: () => void): void => void waiting.push(done);
   const record = (): void => void events.push('recorded');
-  const view = { kind: 'all', servers: [], tool: () => undefined, smart: smartView } as unknown as View;
+  const view = {
+    kind: 'all',
+    servers: [],
+    tool: () => undefined,
+    meantByPages: () => [],
+    smart: smartView,
+  } as unknown as View;
   const options: DispatchOptions = {
     connections: connectionsBy(undefined),
     smart: {

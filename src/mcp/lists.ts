@@ -3,7 +3,8 @@ import { HubError } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { ViewList } from '../core/access/view.ts';
 import type { Hints } from './hints.ts';
-import type { ClientRequest } from './request.ts';
+import { abilitiesFor, type ClientRequest } from './request.ts';
+import { showsApps } from '../core/protocol/server-requests.ts';
 
 export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = new Map(
   Object.entries({
@@ -20,7 +21,7 @@ export const listOf: ReadonlyMap<string, { kind: ItemKind; member: string }> = n
  */
 export function answerList(request: ClientRequest, kind: ItemKind, member: string, hints: Hints): void {
   const { view, principal, scope, stateless } = request;
-  const list = view.lists[kind];
+  const list = kind === 'tools' && view.forApps && showsApps(abilitiesFor(request)) ? view.forApps : view.lists[kind];
   const { cursor } = isObject(request.message.params) ? request.message.params : {};
   const offset = cursor === undefined ? 0 : offsetOf(cursor, list);
   const tail = stateless ? `,"resultType":"complete",${hints.of(kind, view, principal, scope)}` : '';
@@ -36,12 +37,14 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   request.reply.answer(`${head}${listText(member, list.texts.slice(offset, end), next + tail)}}`);
 }
 
+type Texts = Pick<ViewList, 'texts'>;
+
 /** Whole lists by what they end with; a list has two or three different ends. */
-const wholes = new WeakMap<ViewList, Map<string, Buffer | string>>();
+const wholes = new WeakMap<Texts, Map<string, Buffer | string>>();
 /** Up to this length a text is sent in one piece with what is around it, which costs less than bytes sent apart. */
 const textChars = 8 * 1024;
 
-function wholeList(list: ViewList, member: string, tail: string): Buffer | string {
+function wholeList(list: Texts, member: string, tail: string): Buffer | string {
   const kept = wholes.get(list) ?? new Map<string, Buffer | string>();
   wholes.set(list, kept);
   const known = kept.get(tail);
@@ -60,7 +63,7 @@ function cursorOf(offset: number): string {
   return Buffer.from(`o${offset}`).toString('base64url');
 }
 
-function offsetOf(cursor: unknown, list: ViewList): number {
+function offsetOf(cursor: unknown, list: Texts): number {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const offset = /^o\d{1,9}$/.test(text) ? Number(text.slice(1)) : Number.NaN;
   if (offset <= list.texts.length) return offset;

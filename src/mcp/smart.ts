@@ -8,7 +8,8 @@ import { logLimits } from '../logs/limits.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
 import { type CallRecords, refusedCall, type SmartUse } from './records.ts';
 import type { FoundTool } from './search-usage.ts';
-import { type ClientRequest, clientRequest, viewNow } from './request.ts';
+import { abilitiesFor, type ClientRequest, clientRequest, viewNow } from './request.ts';
+import { showsApps } from '../core/protocol/server-requests.ts';
 import { searchable } from './searchable.ts';
 
 /** What smart routing needs of the rest of the hub. */
@@ -59,6 +60,8 @@ export function smartCall(
   }
   const name = typeof params['name'] === 'string' ? params['name'] : '?';
   if (view.isPinned(name)) return request;
+  // A page calls the tools of its server itself; models have `call_tool`.
+  if (showsApps(abilitiesFor(request)) && request.view.tool(name)?.hasPages === true) return request;
   throw new HubError('not_found', `Unknown tool: ${name.slice(0, 300)}`);
 }
 

@@ -1,4 +1,5 @@
 import { errorText, HubError } from '../core/errors.ts';
+import { editObject, memberText } from '../core/json/text.ts';
 import type { Logger } from '../core/logger.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Scope } from '../core/access/scope.ts';
@@ -67,6 +68,8 @@ export interface Subscriptions {
 /** Where a resource is asked for. */
 interface Place {
   readonly server: string;
+  /** As the server knows it. */
+  readonly uri: string;
   readonly on: WatchedConnection;
   readonly owner: Owner;
   /** Rejects when the server refused. */
@@ -87,9 +90,10 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
 
   function placeOf(subscriber: Subscriber, uri: string): Place | undefined {
     const target = views.get(subscriber.principal, subscriber.scope).resource(uri);
-    const server = target && (mayHear?.(subscriber, target) ?? true) ? target.server : undefined;
-    const found = server === undefined ? undefined : connection(server, subscriber);
-    return found && server !== undefined ? { server, ...found, watched: undefined } : undefined;
+    if (!target || !(mayHear?.(subscriber, target) ?? true)) return undefined;
+    const { server, key } = target;
+    const found = connection(server, subscriber);
+    return found && { server, uri: key, ...found, watched: undefined };
   }
 
   /** Asks for it there; notifications from there are taken at once, since the first one may come before the answer. */
@@ -97,12 +101,12 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
     subscription.place = place;
     const key = keyOf(place.server, place.owner);
     heard.set(key, (heard.get(key) ?? new Set()).add(subscription));
-    place.watched = place.on.watch(subscription.uri);
+    place.watched = place.on.watch(place.uri);
     return place.watched;
   }
 
   function leave(subscription: Subscription): void {
-    const { place, uri } = subscription;
+    const { place } = subscription;
     if (!place) return;
     subscription.place = undefined;
     const key = keyOf(place.server, place.owner);
@@ -111,7 +115,7 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
     if (there?.size === 0) heard.delete(key);
     // Only what was agreed to can be taken back.
     place.watched?.then(
-      () => place.on.unwatch(uri),
+      () => place.on.unwatch(place.uri),
       () => undefined,
     );
   }
@@ -144,10 +148,13 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
       return end;
     },
     updated(server, owner, uri, text) {
-      for (const { subscriber, uri: wanted } of heard.get(keyOf(server, owner)) ?? []) {
-        if (!isWithin(uri, wanted)) continue;
+      for (const { subscriber, uri: wanted, place } of heard.get(keyOf(server, owner)) ?? []) {
+        if (!place || !isWithin(uri, place.uri)) continue;
         const view = views.get(subscriber.principal, subscriber.scope);
-        if (view.resource(wanted)?.server === server && view.resource(uri)?.server === server) subscriber.tell(text);
+        // Pages of apps go by another URI than their own there (`core/access/apps.ts`).
+        const shown = place.uri === wanted ? uri : `${wanted}${uri.slice(place.uri.length)}`;
+        if (view.resource(wanted)?.server !== server || view.resource(shown)?.server !== server) continue;
+        subscriber.tell(shown === uri ? text : withUri(text, shown));
       }
     },
     reconcile() {
@@ -178,6 +185,10 @@ function isWithin(uri: string, wanted: string): boolean {
   if (uri === wanted) return true;
   if (!uri.startsWith(wanted)) return false;
   return wanted.endsWith('/') || '/?#'.includes(uri.charAt(wanted.length));
+}
+
+function withUri(text: string, uri: string): string {
+  return editObject(text, { params: editObject(memberText(text, 'params') ?? '{}', { uri: JSON.stringify(uri) }) });
 }
 
 function tooMany(): HubError {

@@ -111,7 +111,7 @@ function accessForOthers(question: WhyQuestion, target: Target | undefined): Dec
 
 function accessStep(question: WhyQuestion, target: Target | undefined): DecisionStep {
   const { settings, principal, view } = question;
-  const shown = view.smart?.tools ?? view.lists.tools;
+  const shown = view.all;
   const isVisible = target && shown.targets.some(({ server, key }) => server === target.server && key === target.key);
   if (isVisible) {
     const server = settings.servers.get(target.server);

@@ -1,46 +1,26 @@
 import { coreLimits } from '../limits.ts';
+import { ownUri, pagesOf, pageUris } from './apps.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
-import { type Catalogue, type Item, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
+import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
-import type { ItemSettings, Selection, ServerDescriptionMode, Settings, ToolOverride } from '../settings/types.ts';
+import type { ServerDescriptionMode, Settings } from '../settings/types.ts';
 import { shortAbout, smartToolNames, smartToolTexts } from '../smart-tools.ts';
-import { exposedName, tieBreakName } from './tool-name.ts';
 import {
-  argumentRules,
-  type ArgumentRules,
-  exposedText,
-  isReadOnly,
-  mergedOverride,
-  renamed,
-} from './tool-override.ts';
+  type Naming,
+  NamedList,
+  type Pages,
+  shown,
+  shownTools,
+  type Target,
+  UriList,
+  type ViewList,
+} from './view-lists.ts';
 import { matchesTemplate } from '../protocol/uri-template.ts';
 
-/** Where an exposed name or URI leads: the server, and the key the server itself knows it by. */
-export interface Target {
-  readonly server: string;
-  readonly key: string;
-  /**
-   * Set for a resource that no list names, of a server that has others hidden: an error of the server must not tell the
-   * two apart.
-   */
-  readonly guarded?: boolean;
-  /** What the operator calls a tool in place of its key. */
-  readonly name?: string;
-  /** What becomes of the arguments of a tool. */
-  readonly rules?: ArgumentRules | undefined;
-}
-
-/**
- * One list as clients get it. `texts` are the items' JSON, exposed names in place; `targets[i]` is where `texts[i]`
- * leads.
- */
-export interface ViewList {
-  readonly texts: readonly string[];
-  readonly targets: readonly Target[];
-}
+export type { Target, ViewList };
 
 /**
  * What one principal sees in one scope: a pure function of settings, catalogue, principal and scope (DESIGN, sentence
@@ -58,6 +38,12 @@ export interface View {
    * that the group pins.
    */
   readonly smart: SmartView | undefined;
+  /** What clients that show apps get as `tools/list`: the tools for apps alone too. Undefined where there are none. */
+  readonly forApps: Pick<ViewList, 'texts'> | undefined;
+  /** All tools that can be called, whatever is listed. */
+  readonly all: ViewList;
+  /** The names of all tools that a page may mean by a name that has no server in front; a single one is found by it. */
+  meantByPages(name: string): readonly string[];
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
   resource(uri: string): Target | undefined;
@@ -107,46 +93,62 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   const prompts = new NamedList(naming);
   const resources = new UriList();
   const templates = new UriList();
+  const pages = pagesIn(resolved, catalogue);
   for (const member of resolved.members) {
     const offer = catalogue.offers.get(member.server.name);
     if (!offer) continue;
-    tools.add(member, shownTools(member, offer.tools));
+    const apps = pages(member.server.name);
+    tools.add(member, shownTools(member, offer.tools), apps);
     prompts.add(member, shown(offer.prompts, member.prompts, member.server.prompts));
-    resources.add(member, shown(offer.resources, member.resources, member.server.resources));
-    templates.add(member, shown(offer.templates, member.resources, member.server.resources));
+    resources.add(member, shown(offer.resources, member.resources, member.server.resources), apps);
+    templates.add(member, shown(offer.templates, member.resources, member.server.resources), apps);
   }
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
   const servers = resolved.members.map((member) => member.server.name);
-  const pinned = smart ? pinnedPlaces(resolved.members, tools) : [];
+  const forModels = tools.forModels();
+  const pinned = smart ? pinnedPlaces(resolved.members, forModels) : [];
+  const listed = smart
+    ? smartList(
+        resolved.members,
+        catalogue,
+        smart,
+        pinned.map((at) => forModels.texts[at] ?? '{}'),
+      )
+    : forModels;
+  const placeOf = (name: string): number | undefined => {
+    const target = tools.find(name);
+    const at = target ? forModels.targets.indexOf(target) : -1;
+    return at === -1 ? undefined : at;
+  };
   return {
     kind: resolved.kind,
     single: only && catalogue.offers.get(only.server.name)?.about,
     servers,
     lists: {
-      tools: smart
-        ? smartList(
-            resolved.members,
-            catalogue,
-            smart,
-            pinned.map((at) => tools.texts[at] ?? '{}'),
-          )
-        : tools,
+      tools: listed,
       prompts,
       resources,
       templates,
     },
     smart: smart && {
       progressive: smart.progressive,
-      tools,
-      indexOf: (name) => tools.indexOf(name),
-      isPinned: (name) => pinned.includes(tools.indexOf(name) ?? -1) && !smartToolNames.has(name),
+      tools: forModels,
+      indexOf: placeOf,
+      isPinned: (name) => pinned.includes(placeOf(name) ?? -1) && !smartToolNames.has(name),
     },
+    forApps: appTools(listed, tools.forApps()),
+    all: tools,
+    meantByPages: (name) => tools.meantByPages(name),
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
-    resource: (uri) => resources.find(uri) ?? unlisted(uri, templates, resolved, catalogue),
+    resource: (uri) => resources.find(uri) ?? unlisted(uri, templates, resolved, { catalogue, pages }),
     unlisted: unlistedNames(resolved, catalogue, naming),
   };
+}
+
+function appTools({ texts }: ViewList, more: readonly string[]): View['forApps'] {
+  return more.length > 0 ? { texts: [...texts, ...more] } : undefined;
 }
 
 /** `View.unlisted`. Of the prefixes of the scope the longest counts, as it does in names (`exposedName`). */
@@ -244,10 +246,15 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
 export function changedKinds(before: View, after: View): ItemKind[] {
   if (before === after) return [];
   return itemKinds.filter((kind) => {
-    const a = before.lists[kind].texts;
-    const b = after.lists[kind].texts;
-    return a.length !== b.length || a.some((text, i) => text !== b[i]);
+    return (
+      differ(before.lists[kind].texts, after.lists[kind].texts) ||
+      (kind === 'tools' && differ(before.forApps?.texts ?? [], after.forApps?.texts ?? []))
+    );
   });
+}
+
+function differ(a: readonly string[], b: readonly string[]): boolean {
+  return a.length !== b.length || a.some((text, i) => text !== b[i]);
 }
 
 /** The tools of smart routing itself, which lead to no server, and after them those that the group pins. */
@@ -277,141 +284,71 @@ function nameOf(text = '{}'): string {
   return String(JSON.parse(memberText(text, 'name') ?? 'null'));
 }
 
-interface Naming {
-  /** True on the endpoint of one server, where names are the server's own. */
-  readonly own: boolean;
-  readonly separator: string;
-  readonly prefixes: ReadonlySet<string>;
+/** What targets say of the pages of a server in this scope. */
+function pagesIn({ kind, members }: Resolved, { offers }: Catalogue): (server: string) => Pages {
+  const offered = members.flatMap(({ server }) => offers.get(server.name) ?? []);
+  const uris = kind === 'server' ? undefined : pageUris(offered);
+  return (server) => {
+    const offer = offers.get(server);
+    if (!offer || pagesOf(offer).size === 0) return {};
+    const pageUri = uris?.get(server);
+    return { hasPages: true, ...(pageUri && { pageUri }) };
+  };
 }
 
-/** Items whose names are exposed with a prefix: tools and prompts. */
-class NamedList implements ViewList {
-  readonly texts: string[] = [];
-  readonly targets: Target[] = [];
-  readonly #byName = new Map<string, Target>();
-  /**
-   * The form that is not listed but understood: prefixed on a server's own endpoint, bare where only one server is
-   * shown.
-   */
-  readonly #alias = new Map<string, Target>();
-  readonly #naming: Naming;
-  #members = 0;
-
-  constructor(naming: Naming) {
-    this.#naming = naming;
-  }
-
-  add(member: ScopeMember, items: Iterable<ShownItem>): void {
-    this.#members++;
-    const { own, separator } = this.#naming;
-    // Only a longer prefix that begins with this one can be read into a name; looking at all of them for each tool
-    // takes its time.
-    const prefixes = [...this.#naming.prefixes].filter((other) => other.startsWith(member.prefix));
-    for (const { item, override, name: bare = item.key } of items) {
-      const rules = argumentRules(item, override);
-      const target = {
-        server: member.server.name,
-        key: item.key,
-        ...(bare !== item.key && { name: bare }),
-        ...(rules && { rules }),
-      };
-      let prefixed = exposedName(member.prefix, bare, separator, prefixes);
-      if (this.#byName.has(prefixed)) prefixed = tieBreakName(member.prefix, item.key, separator);
-      const name = own ? bare : prefixed;
-      if (this.#byName.has(name)) continue;
-      this.#byName.set(name, target);
-      this.#alias.set(own ? prefixed : bare, target);
-      this.texts.push(exposedText(item, name === item.key ? undefined : name, override));
-      this.targets.push(target);
-    }
-  }
-
-  find(name: string): Target | undefined {
-    return this.#byName.get(name) ?? (this.#members === 1 ? this.#alias.get(name) : undefined);
-  }
-
-  indexOf(name: string): number | undefined {
-    const target = this.find(name);
-    return target && this.targets.indexOf(target);
-  }
-}
-
-/** Items known by URI, unchanged; where two servers offer the same one, the first in the settings wins. */
-class UriList implements ViewList {
-  readonly texts: string[] = [];
-  readonly targets: Target[] = [];
-  readonly #byUri = new Map<string, Target>();
-
-  add(member: ScopeMember, items: Iterable<ShownItem>): void {
-    for (const { item, override } of items) {
-      if (this.#byUri.has(item.key)) continue;
-      const target = { server: member.server.name, key: item.key };
-      this.#byUri.set(item.key, target);
-      this.texts.push(exposedText(item, undefined, override));
-      this.targets.push(target);
-    }
-  }
-
-  find(uri: string): Target | undefined {
-    return this.#byUri.get(uri);
-  }
-}
-
-interface ShownItem {
-  readonly item: Item;
-  /** The operator's words in place of the server's. */
-  readonly override: ToolOverride | undefined;
-  /** What the operator calls it. */
-  readonly name?: string | undefined;
-}
-
-/** The items that the scope selects and the server's own switches leave on. */
-function* shown(
-  items: readonly Item[],
-  selection: Selection,
-  switches: ReadonlyMap<string, ItemSettings>,
-): Iterable<ShownItem> {
-  const selected = selection === 'all' ? undefined : new Set(selection);
-  for (const item of items) {
-    const own = switches.get(item.key);
-    if (own?.enabled === false || selected?.has(item.key) === false) continue;
-    yield { item, override: mergedOverride(own, undefined) };
-  }
-}
-
-/** The same for tools, which have more to be overridden. */
-function* shownTools({ server, tools, readOnly, overrides }: ScopeMember, items: readonly Item[]): Iterable<ShownItem> {
-  const overrideOf = (key: string) => mergedOverride(server.tools.get(key), overrides?.get(key));
-  // Of all its tools, so that a name does not depend on who asks.
-  const names = server.tools.size > 0 || overrides ? renamed(items, overrideOf) : undefined;
-  for (const { item, override } of shown(items, tools, server.tools)) {
-    if (readOnly && !isReadOnly(item, server.tools.get(item.key))) continue;
-    yield { item, override: overrides ? overrideOf(item.key) : override, name: names?.get(item.key) };
-  }
+interface Unlisted {
+  readonly catalogue: Catalogue;
+  readonly pages: (server: string) => Pages;
 }
 
 /**
- * Where to read a URI that no list names: the first server with a template that fits, else the only server of the scope
- * that has resources. What the operator switched off or left out of the group, a resource or a whole template, is not
- * found this way either.
+ * Where to read a URI that no list names: a page of an app at its server, else the first server with a template that
+ * fits, else the only server of the scope that has resources. A page that several servers have goes by no server's own
+ * URI.
  */
-function unlisted(uri: string, templates: UriList, resolved: Resolved, catalogue: Catalogue): Target | undefined {
-  const template = templates.targets.find((target) => matchesTemplate(target.key, uri));
-  const server = template?.server ?? onlyWithResources(resolved, catalogue)?.server;
-  const member = resolved.members.find((one) => one.server.name === server);
-  if (!member) return undefined;
+function unlisted(uri: string, templates: UriList, resolved: Resolved, now: Unlisted): Target | undefined {
+  const { members } = resolved;
+  const having = members.filter(({ server }) => now.pages(server.name).hasPages);
+  const page = ownUri(uri);
+  const owner = page && having.find(({ server: { name } }) => name === page.server && now.pages(name).pageUri);
+  if (owner) return readable(owner, page.uri, templates, now);
+  const template = templates.targets.find(
+    ({ key, pageUri }) => matchesTemplate(key, uri) && (pageUri?.(key) ?? key) === key,
+  );
+  if (!template && uri.startsWith('ui://') && having.length > 0) {
+    const [only] = having;
+    return only && having.length === 1 ? readable(only, uri, templates, now) : undefined;
+  }
+  const server = template?.server ?? onlyWithResources(resolved, now.catalogue)?.server;
+  const member = members.find((one) => one.server.name === server);
+  return member && readable(member, uri, templates, now);
+}
+
+/**
+ * The resource at this server. What the operator switched off or left out of the group, a resource or a whole template,
+ * is not found in this way either.
+ */
+function readable(
+  member: ScopeMember,
+  uri: string,
+  templates: UriList,
+  { catalogue, pages }: Unlisted,
+): Target | undefined {
+  const { name } = member.server;
+  const offer = catalogue.offers.get(name);
+  const template = templates.targets.find((target) => target.server === name && matchesTemplate(target.key, uri));
   const hides = member.resources !== 'all' || [...member.server.resources.values()].some(({ enabled }) => !enabled);
-  const target = { server: member.server.name, key: uri, ...(hides && { guarded: true }) };
+  const target = { server: name, key: uri, ...(hides && { guarded: true }), ...pages(name) };
   const plain = plainUri(uri);
   const isOff = [...member.server.resources].some(
     ([key, { enabled }]) => !enabled && (plainUri(key) === plain || (!template && matchesTemplate(key, uri))),
   );
-  const held = catalogue.offers.get(member.server.name)?.held ?? [];
+  const held = offer?.held ?? [];
   if (isOff || held.some((key) => plainUri(key) === plain || (!template && matchesTemplate(key, uri))))
     return undefined;
   if (member.resources === 'all' || member.resources.includes(uri)) return target;
   // Of a named subset a template opens what could not be named itself.
-  const isListed = catalogue.offers.get(target.server)?.resources.some((item) => plainUri(item.key) === plain);
+  const isListed = offer?.resources.some((item) => plainUri(item.key) === plain);
   return template && isListed === false ? target : undefined;
 }
 

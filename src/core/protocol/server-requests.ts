@@ -41,7 +41,8 @@ export interface ServerRequestRefusal {
 
 /**
  * Which server requests a client can answer, as letters, so that it fits into a session's token: `f` elicitation by
- * form, `u` by URL, `s` sampling, `t` with tools, `c` with context, `r` roots, `l` with notifications of changes.
+ * form, `u` by URL, `s` sampling, `t` with tools, `c` with context, `r` roots, `l` with notifications of changes. `a`:
+ * it shows the pages of MCP Apps.
  */
 export type ClientCapabilities = string;
 
@@ -52,14 +53,14 @@ export const noCapabilities: ClientCapabilities = '';
  * What is declared to a server that clients share: all that some client may be able to do, except what only makes sense
  * between two: whose roots changed, whose context is meant (decisions/0019).
  */
-export const sharedCapabilities: ClientCapabilities = 'fustr';
+export const sharedCapabilities: ClientCapabilities = 'fustra';
 
 /**
  * The abilities in a client's declared `capabilities`. An empty `elicitation` means forms (2025-11-25, Elicitation,
  * Capabilities).
  */
 export function capabilitiesOf(capabilities: unknown): ClientCapabilities {
-  const { elicitation, sampling, roots } = isObject(capabilities) ? capabilities : {};
+  const { elicitation, sampling, roots, extensions } = isObject(capabilities) ? capabilities : {};
   let letters = '';
   if (isObject(elicitation)) {
     const url = isObject(elicitation['url']);
@@ -72,7 +73,17 @@ export function capabilitiesOf(capabilities: unknown): ClientCapabilities {
     if (isObject(sampling['context'])) letters += 'c';
   }
   if (isObject(roots)) letters += roots['listChanged'] === true ? 'rl' : 'r';
+  if (isObject(extensions) && isObject(extensions[appsExtension])) letters += 'a';
   return letters;
+}
+
+/** MCP Apps (SEP-1865). */
+const appsExtension = 'io.modelcontextprotocol/ui';
+const appPages = { mimeTypes: ['text/html;profile=mcp-app'] };
+
+/** Whether a client shows the pages of MCP Apps. */
+export function showsApps(abilities: ClientCapabilities): boolean {
+  return abilities.includes('a');
 }
 
 /** The `capabilities` that say these abilities, as JSON text. */
@@ -82,6 +93,7 @@ export function capabilitiesText(abilities: ClientCapabilities): string {
     ...((can('f') || can('u')) && { elicitation: { ...(can('f') && { form: {} }), ...(can('u') && { url: {} }) } }),
     ...(can('s') && { sampling: { ...(can('t') && { tools: {} }), ...(can('c') && { context: {} }) } }),
     ...(can('r') && { roots: { ...(can('l') && { listChanged: true }) } }),
+    ...(can('a') && { extensions: { [appsExtension]: appPages } }),
   });
 }
 

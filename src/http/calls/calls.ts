@@ -222,7 +222,7 @@ export function completeResult(result: string, more: Readonly<Record<string, str
 
 /** The item by the server's own name or the name the view shows it under; `name` is the latter, `text` the item. */
 function located(view: View, kind: 'tools' | 'prompts', { server, name }: { server: string; name: string }) {
-  const list: ViewList = view.lists[kind];
+  const list: ViewList = kind === 'tools' ? view.all : view.lists.prompts;
   let index = list.targets.findIndex(
     (target) => target.server === server && (target.key === name || target.name === name),
   );

@@ -1,6 +1,6 @@
 import { withRules } from '../../core/access/tool-override.ts';
 import type { Target } from '../../core/access/view.ts';
-import { HubError } from '../../core/errors.ts';
+import { HubError, listed } from '../../core/errors.ts';
 import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { unknownTarget } from '../failure.ts';
@@ -133,8 +133,16 @@ function addressed(request: ClientRequest): Addressed {
   if (typeof name !== 'string') throw needs(request, `params.${member}, a string`);
   const target =
     method === 'tools/call' ? view.tool(name) : method === 'prompts/get' ? view.prompt(name) : view.resource(name);
-  if (!target) throw unknownTarget(request);
+  if (!target) throw severalMeant(request, name) ?? unknownTarget(request);
   return { target, edits: { [member]: JSON.stringify(target.key) } };
+}
+
+/** A page calls a tool of its server by its own name, which tools of several servers have. */
+function severalMeant({ method, view }: ClientRequest, name: string): HubError | undefined {
+  const candidates = method === 'tools/call' ? view.meantByPages(name) : [];
+  if (candidates.length < 2) return undefined;
+  const text = `Several servers have a tool "${name.slice(0, 300)}". Call one of them: ${listed(candidates)}.`;
+  return new HubError('invalid_input', text, { data: { candidates } });
 }
 
 /** `completion/complete` names a prompt, or a resource by its template. */
@@ -150,7 +158,7 @@ function completionTarget(request: ClientRequest): Addressed {
   if (type === 'ref/resource' && typeof uri === 'string') {
     const target = request.view.template(uri) ?? request.view.resource(uri);
     if (!target) throw unknownTarget(request);
-    return { target, edits: refEdits(request, { type, uri }) };
+    return { target, edits: refEdits(request, { type, uri: target.key }) };
   }
   throw needs(request, 'params.ref with type "ref/prompt" and a name, or "ref/resource" and a uri');
 }

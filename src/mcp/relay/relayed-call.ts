@@ -1,3 +1,4 @@
+import { withPageUris } from '../../core/access/apps.ts';
 import type { Target } from '../../core/access/view.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { LargeText } from '../../core/json/large-text.ts';
@@ -248,7 +249,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       const { message, text } = answer.read();
       return this.answered(message, text);
     }
-    const told = this.largeResultFor(answer);
+    // Pages of apps that a result names are to be changed, wherever they are in it.
+    const told = this.target.pageUri ? undefined : this.largeResultFor(answer);
     if (told === undefined) {
       const { message, text } = answer.read();
       return this.answered(message, text);
@@ -315,8 +317,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   #deliver(message: RpcMessage, text: string): void {
-    const result = message.result === undefined ? undefined : memberText(text, 'result');
-    if (result !== undefined) {
+    const own = message.result === undefined ? undefined : memberText(text, 'result');
+    if (own !== undefined) {
+      const { pageUri } = this.target;
+      const result = pageUri ? withPageUris(own, pageUri) : own;
       const failed = isObject(message.result) && message.result['isError'] === true ? message.result : undefined;
       if (failed && this.toldOfLack()) return;
       this.report(failed ? 'tool_error' : 'ok', failed && failureText(failed), result);
