@@ -107,6 +107,8 @@ export function serverLine({ name, status, tools, ms, error, phase, phaseSince, 
         '✓',
         `${tools} ${tools === 1 ? 'tool' : 'tools'}${ms === undefined ? '' : `  (${(ms / 1000).toFixed(1)} s)`}`,
       );
+    case 'asleep':
+      return line('z', `${tools} ${tools === 1 ? 'tool' : 'tools'}  (starts when it is called)`);
     case 'connecting':
       return line('…', connectingText(phase, phaseSince, waiting));
     case 'oauth_required':

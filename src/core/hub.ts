@@ -34,7 +34,8 @@ export interface ServerState {
   readonly ms?: number;
 }
 
-export type ServerStatus = 'connecting' | 'connected' | 'disconnected' | 'oauth_required' | 'disabled';
+/** `asleep`: it starts on demand, and was not used for a while. Its lists stand, and the next call starts it. */
+export type ServerStatus = 'connecting' | 'connected' | 'asleep' | 'disconnected' | 'oauth_required' | 'disabled';
 
 /** A running hub. The code that started it closes it. */
 export interface Hub {

@@ -148,6 +148,8 @@ export function openClients(options: OpenClients, closers: Closers) {
     asked,
     abilitiesOf: ({ session }: ConnectionOwner) => sessions.byId(sessionOf(session) ?? '')?.facts.abilities,
     said,
+    /** Whether a server keeps something that a client still wants, though no request is under way. */
+    isInUse: (server: string): boolean => tasks.isOpenAt(server) || withdrawn.running.isAt(server),
     forRequests,
     /** A session's or user's own connection changed. */
     ownConnection: ({ session }: ConnectionOwner, connection: Connection): void =>

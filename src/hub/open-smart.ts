@@ -9,6 +9,7 @@ import type { Embeddings } from '../smart/embeddings.ts';
 import { toolKey } from '../smart/routing.ts';
 import { createToolSearch, type ToolSearch } from '../smart/tool-search.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
+import { isCallable } from '../upstream/connections/status.ts';
 import { embeddingConfig, openEmbeddings } from './open-embeddings.ts';
 import type { SecretFiles } from './secret-files.ts';
 
@@ -43,7 +44,10 @@ export function openSmart({ env, settings, database, pool, files, log }: SmartPa
     options: {
       search: (request) => tools.search(request),
       key: ({ server, key }) => toolKey(server, key),
-      available: (server) => pool.connection(server)?.status.kind === 'connected',
+      available(server) {
+        const connection = pool.connection(server);
+        return connection !== undefined && isCallable(connection.status);
+      },
       problems: (toolText, value) => schemas.check(toolText, value),
     },
     embeddings,

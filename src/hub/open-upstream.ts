@@ -52,7 +52,7 @@ interface UpstreamNeeds {
   /** The same for a token of a server, or a sign-in. */
   readonly signInsChanged: () => void;
   /** Gets the notifications and requests of servers that belong to no call. */
-  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection' | 'forRequests'>;
+  readonly clients: () => Pick<Clients, 'said' | 'asked' | 'abilitiesOf' | 'ownConnection' | 'isInUse' | 'forRequests'>;
   readonly withoutCredentials: WithoutCredentials;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
@@ -122,6 +122,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     startsAtOnce: Math.max(upstreamLimits.startsAtOnce, availableParallelism() * upstreamLimits.startsPerCore),
     eras,
     log: serverLog,
+    inUse: (server: string) => needs.clients().isInUse(server),
     // The last output of a server that ended may hold a secret, and clients are told of it.
     clean: (text: string) => hiding(credentials.secrets(), (given) => book.clean(given))(text),
   };

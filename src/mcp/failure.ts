@@ -11,8 +11,13 @@ import type { ClientRequest } from './request.ts';
 export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
   const text = error.told ?? words(error, server, status, phase);
   if (text === undefined || text === error.message) return error;
-  const { code, retryAfterMs } = error;
-  const options = { cause: error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const { code, retryAfterMs, reason } = error;
+  const options = {
+    cause: error,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    // The name alone: its values may quote what is not for every caller.
+    ...(reason && { data: { reason: reason.code } }),
+  };
   return typeof text === 'string' ? new HubError(code, text, options) : saying(code, text.code, text.values, options);
 }
 

@@ -29,6 +29,8 @@ export interface Tasks {
    * `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did.
    */
   changed(server: string, message: RpcMessage, text: string, sessions: Pick<Sessions, 'byId'>): void;
+  /** Whether a server has a task whose result may still be asked for. */
+  isOpenAt(server: string): boolean;
   readonly size: number;
 }
 
@@ -38,6 +40,8 @@ interface Known {
   readonly sid: string | undefined;
   readonly life: unknown;
   readonly expiresAt: number;
+  /** Its result was fetched, or there will be none. */
+  isOver?: true;
 }
 
 export interface TasksOptions {
@@ -84,8 +88,16 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
     if (byServer.size >= mcpLimits.tasks && key !== undefined && known) forget(idOf(key), known);
   }
 
+  /** The answer to a request about a task may be its last one. */
+  function learnEnd({ request: { method }, target: { server, key }, outcome, answer }: FinishedCall): void {
+    const known = outcome === 'ok' ? at(server, key) : undefined;
+    if (known && (method !== 'tasks/get' || isLast(answer))) known.isOver = true;
+  }
+
   return {
-    learn({ request, target, outcome, answer }) {
+    learn(call) {
+      const { request, target, outcome, answer } = call;
+      if (endingMethods.has(request.method)) return learnEnd(call);
       if (request.method !== 'tools/call' || outcome !== 'ok' || typeof answer !== 'string') return;
       // A handle is short; what is long is not looked through for one.
       if (answer.length > mcpLimits.taskHandleChars || !answer.includes('"taskId"')) return;
@@ -125,6 +137,11 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       const { principal, scope } = session.facts;
       if (isVisible(known.target, views.get(principal, scope))) session.send(text);
     },
+    isOpenAt(server) {
+      for (const [key, known] of byServer)
+        if (known.target.server === server && known.isOver !== true && alive(idOf(key), known)) return true;
+      return false;
+    },
     get size() {
       return byServer.size;
     },
@@ -140,6 +157,17 @@ function taskIn(result: unknown): { id: string; ttlMs: number | undefined } | un
   // It is known here a little longer than the server keeps it; after that the server's own answer counts.
   const ttlMs = typeof ttl === 'number' && ttl > 0 ? Math.min(ttl * 2 + 60_000, mcpLimits.taskMs) : undefined;
   return { id: task['taskId'], ttlMs };
+}
+
+/** After these a task may be over; those of `tasks/get` and `tasks/cancel` say it. */
+const endingMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel']);
+
+/** Whether what a task's state says is the last word of it: it failed, or its result is there (2026-07-28). */
+function isLast(answer: FinishedCall['answer']): boolean {
+  if (typeof answer !== 'string' || answer.length > mcpLimits.taskHandleChars) return answer !== undefined;
+  const state: unknown = JSON.parse(answer);
+  if (!isObject(state)) return false;
+  return state['status'] === 'failed' || state['status'] === 'cancelled' || state['result'] !== undefined;
 }
 
 function isVisible(target: Target, { lists, smart }: View): boolean {

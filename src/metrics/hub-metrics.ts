@@ -33,14 +33,21 @@ export function describeCalls(page: Page, calls: CallCounts, states: readonly Se
   page.histogram('toolhub_search_duration_seconds', 'How long tool searches of MCP clients took.', [[calls.searches]]);
 }
 
-const statuses: readonly ServerStatus[] = ['connecting', 'connected', 'disconnected', 'oauth_required', 'disabled'];
+const statuses: readonly ServerStatus[] = [
+  'connecting',
+  'connected',
+  'asleep',
+  'disconnected',
+  'oauth_required',
+  'disabled',
+];
 
 export function describeServers(page: Page, states: readonly ServerState[]): void {
   const enabled = states.filter(({ status }) => status !== 'disabled');
   page.gauge(
     'toolhub_server_up',
-    'Whether an enabled server is connected.',
-    enabled.map(({ name, status }) => [status === 'connected' ? 1 : 0, { server: name }]),
+    'Whether an enabled server is connected, or asleep and started by its next call.',
+    enabled.map(({ name, status }) => [status === 'connected' || status === 'asleep' ? 1 : 0, { server: name }]),
   );
   page.gauge(
     'toolhub_server_state',

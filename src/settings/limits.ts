@@ -77,4 +77,6 @@ export const settingsLimits = {
   passthroughHeaders: 32,
   /** Time between pings of an idle remote server whose entry does not say it. */
   keepAliveMs: 60_000,
+  /** How long a server that starts on demand may be idle, whose entry does not say it. */
+  idleMs: 5 * 60_000,
 } as const;

@@ -44,6 +44,18 @@ export const upstreamLimits = {
   /** The catalogue is written to disk at most this often. */
   catalogueSaveMs: 1_000,
 
+  // servers that start on demand
+
+  /** A server is stopped at the soonest after this long without use: less would start it for each call of a client. */
+  idleLeastMs: 100,
+  /** How often it is looked whether one that is in use still is. */
+  busyLookMs: 1_000,
+  /**
+   * A call to a server whose start has just failed is told why at once; after this long, or the usual back-off where
+   * that is shorter, it starts the server again.
+   */
+  onDemandRetryMs: 5_000,
+
   // channels/stdio/: servers whose launcher installs their package first
 
   /**

@@ -58,6 +58,8 @@ export interface HostileOptions {
   /** Starts a helper process that ends only when its process group is ended. */
   grandchild?: boolean;
 
+  /** stdio: read at each start, so that it can be another one then. */
+  changeable?: boolean;
   /** stdio: lines printed before every message. */
   noise?: string[];
   /** stdio: printed before anything else. */
@@ -139,16 +141,23 @@ export interface Hostile {
 const fixture = (file: string) => fileURLToPath(new URL(`./fixtures/${file}`, import.meta.url));
 
 /** A scripted server for the hub to start. Its files are removed when the test ends. */
-export function hostileStdio(options: HostileOptions = {}): Hostile {
+export function hostileStdio(options: HostileOptions = {}): Hostile & {
+  /** What it is from its next start on, with the same settings. Its first options have to be `changeable`. */
+  becomes(options: HostileOptions): void;
+} {
   const folder = temporaryFolder();
   const journal = join(folder, 'journal');
   const control = join(folder, 'control');
+  const changing = join(folder, 'options.json');
+  const becomes = (next: HostileOptions): void =>
+    writeFileSync(changing, JSON.stringify({ ...next, journal, control }));
   atEnd(() => endSurvivors(journal));
+  if (options.changeable === true) becomes(options);
+  const argument =
+    options.changeable === true ? `@${changing}` : optionsArgument(folder, { ...options, journal, control });
   return {
-    config: {
-      command: process.execPath,
-      args: [fixture('hostile-stdio.mjs'), optionsArgument(folder, { ...options, journal, control })],
-    },
+    config: { command: process.execPath, args: [fixture('hostile-stdio.mjs'), argument] },
+    becomes,
     ...readers(() => readJournal(journal)),
     control: (command) => post({ socketPath: control, path: '/' }, command),
   };

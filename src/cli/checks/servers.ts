@@ -41,7 +41,8 @@ async function checkServer(server: ServerSettings, probe: Probe): Promise<Check>
       ...(prompts > 0 ? [count(prompts, 'prompt')] : []),
       ...(resources > 0 ? [count(resources, 'resource')] : []),
     ];
-    return { name, status: 'ok', detail: `${offer.join(', ')} (${(ms / 1000).toFixed(1)} s)` };
+    const asleep = server.onDemand ? '; the hub starts it when it is called' : '';
+    return { name, status: 'ok', detail: `${offer.join(', ')} (${(ms / 1000).toFixed(1)} s)${asleep}` };
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     // A server that is only not ready yet needs no action: the hub tries again.

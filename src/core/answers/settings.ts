@@ -257,7 +257,7 @@ const aboutServer = {
   type: oneOf(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'invalid']),
   owner: text,
   enabled: flag,
-  status: oneOf(['connecting', 'connected', 'disconnected', 'oauth_required', 'disabled']),
+  status: oneOf(['connecting', 'connected', 'asleep', 'disconnected', 'oauth_required', 'disabled']),
   error: orNull(text),
   attempts: count,
 };

@@ -48,6 +48,8 @@ export interface ServerSettings {
   readonly keepAliveMs: number;
   readonly maxMessageBytes: number;
   readonly perSessionClient: boolean;
+  /** A program that runs while it is used, and is stopped when it was idle for so long; undefined = it runs always. */
+  readonly onDemand?: { readonly idleMs: number } | undefined;
   /** What each user sets for themselves, and calls take along; undefined = nothing (CONTRACT §8). */
   readonly credentialTemplate?: readonly CredentialSlot[] | undefined;
   /** How the server is spoken to: with sessions, or without (since 2026-07-28); undefined = it is found out. */

@@ -168,7 +168,7 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
     }
     if (found) return { view, ...found };
     const state = view.servers.includes(at.server) ? states().find(({ name }) => name === at.server) : undefined;
-    if (state && state.status !== 'connected') throw unavailable(state, caller);
+    if (state && state.status !== 'connected' && state.status !== 'asleep') throw unavailable(state, caller);
     const names = { name: shown(at.name), server: shown(at.server) };
     throw saying('not_found', kind === 'tools' ? 'no_such_tool' : 'no_such_prompt', names);
   }

@@ -44,10 +44,12 @@ export function documentsRoutes(options: DocumentsOptions): Hono<ApiEnv> {
   }
 
   routes.get('/openapi/servers', (c) => {
-    const connected = visible(c.var.caller, views, states).filter(({ status }) => status === 'connected');
+    const ready = visible(c.var.caller, views, states).filter(
+      ({ status }) => status === 'connected' || status === 'asleep',
+    );
     return ok(
       c,
-      connected.map(({ name }) => name),
+      ready.map(({ name }) => name),
     );
   });
 

@@ -99,7 +99,9 @@ function storeAnswer({ place, service, servers, state }: Status, spaces: readonl
 }
 
 function coverageAnswer({ servers, state }: Status, states: readonly ServerState[]) {
-  const connected = new Set(states.filter(({ status }) => status === 'connected').map(({ name }) => name));
+  const connected = new Set(
+    states.filter(({ status }) => status === 'connected' || status === 'asleep').map(({ name }) => name),
+  );
   const missing = servers.filter(({ name, tools, embedded }) => connected.has(name) && embedded < tools);
   return {
     connectedServers: connected.size,

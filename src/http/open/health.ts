@@ -17,11 +17,13 @@ export interface Health {
   readonly uptime: number;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Enabled servers only; every one that is not connected counts as disconnected. */
+  /** Enabled servers only; every one that is neither connected nor asleep counts as disconnected. */
   readonly servers: {
     readonly total: number;
     readonly connected: number;
     readonly disconnected: number;
+    /** Those that start on demand and are not used now; absent when there is none. */
+    readonly asleep?: number;
     /** Those of `disconnected` whose package is being installed; absent when there is none. */
     readonly installing?: number;
   };
@@ -63,13 +65,21 @@ export function assessHealth(facts: HealthFacts): Health {
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
+  const asleep = enabled.filter(({ status }) => status === 'asleep').length;
+  const missing = total - connected - asleep;
   const installing = enabled.filter(({ status, phase }) => status === 'connecting' && phase === 'installing').length;
-  const degraded = whyDegraded(facts, { missing: total - connected, installing });
+  const degraded = whyDegraded(facts, { missing, installing });
   return {
     status: degraded === undefined ? 'healthy' : 'degraded',
     message: degraded ?? 'All enabled MCP servers are ready',
     ...atMoment(facts),
-    servers: { total, connected, disconnected: total - connected, ...(installing > 0 && { installing }) },
+    servers: {
+      total,
+      connected,
+      disconnected: missing,
+      ...(asleep > 0 && { asleep }),
+      ...(installing > 0 && { installing }),
+    },
     database: shownDatabase(database),
     smartRouting,
     logs: { waiting: logs.waiting, dropped: logs.dropped },

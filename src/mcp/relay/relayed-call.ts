@@ -1,5 +1,5 @@
 import { withPageUris } from '../../core/access/apps.ts';
-import type { Target } from '../../core/access/view.ts';
+import type { Target, View } from '../../core/access/view.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { LargeText } from '../../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../../core/json/text.ts';
@@ -24,6 +24,7 @@ import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
 import { checkedAnswer, isLookedAt, tooLargeFor } from './answer-checks.ts';
+import { admit } from './admission.ts';
 import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
@@ -58,6 +59,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** It was not sent at once. */
   #waited = false;
   #over = false;
+  /** A person was asked, and has said yes. */
+  #isApproved = false;
   readonly #running: number;
   #left: AbortController | undefined;
 
@@ -138,6 +141,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async beginAdmitted(admission: WaitingAdmission, edits: Edits): Promise<void> {
     try {
       const own = admission.question ? await approvedEdits(this, admission, edits) : edits;
+      this.#isApproved = admission.question !== undefined;
       const counted = await (admission.counted ?? admission.count());
       if (this.#over) return counted();
       this.counted = counted;
@@ -151,6 +155,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   start(edits: Edits): void {
     if (this.#over) return;
+    if (this.#connection.status.kind === 'asleep') return void this.#startAwake(edits);
     this.#sentAt ??= performance.now();
     const id = this.#connection.takeId();
     this.id = id;
@@ -169,6 +174,19 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     await this.startStill(edits);
   }
 
+  /** The server fell asleep before the request was sent: looked up again without a wait, in which it could do so again. */
+  async #startAwake(edits: Edits): Promise<void> {
+    try {
+      await this.#connection.available(mcpLimits.waitForConnectionMs);
+      const gone = this.#goneFrom(this.options.views.get(this.request.principal, this.request.scope));
+      if (gone) this.fail(gone);
+      else this.start(edits);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      this.failed(error);
+    }
+  }
+
   /** After a while, in which the target, or the whole endpoint, may have been closed to the client. */
   protected async startStill(edits: Edits): Promise<void> {
     this.#waited ||= this.#sentAt === undefined;
@@ -180,10 +198,22 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async #gone(): Promise<HubError | undefined> {
     const { request } = this;
     try {
-      const view = await viewNow(request, this.options.views);
-      if (view === request.view) return undefined;
-      const { server, key } = this.#find({ ...request, view }).target;
-      return server === this.target.server && key === this.target.key ? undefined : unknownTarget(request);
+      return this.#goneFrom(await viewNow(request, this.options.views));
+    } catch (error) {
+      if (error instanceof HubError) return error;
+      throw error;
+    }
+  }
+
+  /** Why the call may not go on, now that its sender sees this: a server that was started may offer something else. */
+  #goneFrom(view: View): HubError | undefined {
+    if (view === this.request.view) return undefined;
+    const request = { ...this.request, view };
+    try {
+      const { server, key } = this.#find(request).target;
+      if (server !== this.target.server || key !== this.target.key) return unknownTarget(request);
+      const asks = admit(request, this.target, this.options.governance)?.question;
+      return asks && !this.#isApproved ? changedMeanwhile(this.target, asks.policy) : undefined;
     } catch (error) {
       if (error instanceof HubError) return error;
       throw error;
@@ -438,4 +468,10 @@ function isRefusal({ code }: HubError): boolean {
 function noRoom(): HubError {
   const text = 'Too many large answers wait for clients that do not read them. Try again in a moment.';
   return new HubError('upstream_unavailable', text, { retryAfterMs: 5_000 });
+}
+
+/** A policy asks for a yes that it did not ask for when the call was made. */
+function changedMeanwhile({ server, key }: Target, policy: string): HubError {
+  const text = `${key} of server "${server}" changed while the call waited, and the policy "${policy}" now asks before it. Make the call again.`;
+  return new HubError('approval', text, { data: { policy } });
 }

@@ -7,11 +7,14 @@ export interface RunningCalls {
   delete(number: number): void;
   /** Ends those whose sender may not reach their server any more. */
   endWithdrawn(): void;
+  /** Whether any of them is at this server, or waits for an answer that it needs from its client. */
+  isAt(server: string): boolean;
 }
 
 export interface WithdrawableCall {
   /** Must not throw. */
   endIfWithdrawn(): void;
+  readonly target: { readonly server: string };
 }
 
 export function createRunningCalls(): RunningCalls {
@@ -26,5 +29,6 @@ export function createRunningCalls(): RunningCalls {
     endWithdrawn() {
       for (const call of calls.values()) call.endIfWithdrawn();
     },
+    isAt: (server) => calls.some(({ target }) => target.server === server),
   };
 }

@@ -50,13 +50,8 @@ test('what it did for a server is named at the server', () => {
   const mcpServers = {
     a: { url: 'https://x', proxy: { enabled: true } },
     d: { openapi: { url: 'https://x', cookieSession: true } },
-    e: { command: 'x', startOnDemand: true },
   };
-  expect(warnedOf({ mcpServers })).toEqual([
-    'mcpServers.a.proxy',
-    'mcpServers.d.openapi.cookieSession',
-    'mcpServers.e.startOnDemand',
-  ]);
+  expect(warnedOf({ mcpServers })).toEqual(['mcpServers.a.proxy', 'mcpServers.d.openapi.cookieSession']);
 });
 
 test('what is empty or switched off is passed over', () => {

@@ -56,8 +56,6 @@ function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Re
 export function warnOfMissingServerFeatures(config: Record<string, unknown>, path: Path, report: Report): void {
   if (memberOf(config, 'proxy')['enabled'] === true)
     report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
-  if (config['startOnDemand'] === true)
-    report.warn([...path, 'startOnDemand'], 'is not supported; the server starts with the hub and goes on running');
   if (memberOf(config, 'openapi')['cookieSession'] === true)
     report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
 }

@@ -74,6 +74,7 @@ export function readServer(
     keepAliveMs: config.keepAliveInterval ?? settingsLimits.keepAliveMs,
     maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
     perSessionClient: config.perSessionClient ?? false,
+    ...onDemandOf(config, transport.type === 'stdio', path, report),
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
     pinMode: config.pins?.mode,
@@ -125,6 +126,21 @@ function readSecretsInCalls(
 ): Pick<ServerSettings, 'secretsInCalls'> {
   const { arguments: args = 'allow', results = 'allow' } = given ?? {};
   return args === 'allow' && results === 'allow' ? {} : { secretsInCalls: { arguments: args, results } };
+}
+
+function onDemandOf(
+  {
+    startOnDemand,
+    idleTimeoutMs = settingsLimits.idleMs,
+  }: Pick<z.output<typeof serverShape>, 'startOnDemand' | 'idleTimeoutMs'>,
+  isProgram: boolean,
+  path: Path,
+  report: Report,
+): Pick<ServerSettings, 'onDemand'> {
+  if (startOnDemand !== true) return {};
+  if (isProgram) return { onDemand: { idleMs: idleTimeoutMs } };
+  report.warn([...path, 'startOnDemand'], 'has no effect: it is for programs (stdio), which the hub starts and stops');
+  return {};
 }
 
 /** `disabled` is other programs' spelling of the opposite. */
@@ -210,6 +226,7 @@ function warnOfStrangers(value: Record<string, unknown>, path: Path, report: Rep
     [['options', 'timeout'], options['timeout']],
     [['options', 'maxTotalTimeout'], options['maxTotalTimeout']],
     [['keepAliveInterval'], value['keepAliveInterval']],
+    [['idleTimeoutMs'], value['idleTimeoutMs']],
   ] as const) {
     if (typeof time === 'number' && time >= 1 && time < 1000) {
       report.warn([...path, ...at], `is in milliseconds, found ${found(time, [])}: ${time * 1000} would be ${time} s`);

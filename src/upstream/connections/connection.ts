@@ -3,27 +3,28 @@ import type { ItemKind, Offer } from '../../core/catalogue.ts';
 import { cleaned, errorText, HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import { paramHeaderValues } from '../../core/arguments/headers.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
 import type { StartProgress } from '../channels/channel.ts';
 import type { ConnectionOptions } from './options.ts';
 import { type ConnectionStatus, StatusTracker } from './status.ts';
 import { SignInRequired } from '../channels/credential.ts';
-import { upstreamLimits } from '../limits.ts';
 import { ServerRequestHistory } from './link/server-requests.ts';
 import { createEnvelope } from './link/request-writer.ts';
 import { Eras, shortMemory } from './eras/era.ts';
 import { EraWatch } from './eras/watch.ts';
 import { Handshake } from './handshake.ts';
 import { explained } from './explained.ts';
+import { BackOff } from './back-off.ts';
 import { createKeepAlive, type KeepAlive } from './keep-alive.ts';
-import { type Answer, asHubError, type Exchange, type RequestTimeouts } from './exchange.ts';
+import { Sleep } from './sleep.ts';
+import { StartClock } from './start-clock.ts';
+import { type Answer, asHubError, type Exchange, type RequestTimeouts, timeoutsOf } from './exchange.ts';
 import { Link } from './link/link.ts';
 import type { Listener } from './offer/listener.ts';
 import { readOneList } from './offer/read-offer.ts';
 import { createRelister, type Relister } from './offer/relister.ts';
-import { toolHeaders } from './offer/tool-headers.ts';
+import { headersOfCall } from './offer/tool-headers.ts';
 import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
 
 /** A call in which the server may ask its client something. */
@@ -35,8 +36,8 @@ export interface AskableCall {
 
 /**
  * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until
- * `stop`. Its failures do not affect other connections. Every request sent through it is answered or failed exactly
- * once.
+ * `stop`; one to a server that starts on demand also connected → asleep → (a caller) connecting. Its failures do not
+ * affect other connections. Every request sent through it is answered or failed exactly once.
  */
 export class Connection {
   readonly server: ServerSettings;
@@ -52,6 +53,9 @@ export class Connection {
   readonly #eraWatch: EraWatch<Link>;
   readonly #handshake: Handshake;
   readonly #tracker: StatusTracker;
+  readonly #sleep: Sleep;
+  readonly #backOff: BackOff;
+  readonly #startClock: StartClock;
   #offer: Offer | undefined;
   /** The link of the current attempt or connection. What belongs to an earlier one is recognised by not being this. */
   #link: Link | undefined;
@@ -60,18 +64,12 @@ export class Connection {
   #retryTimer: NodeJS.Timeout | undefined;
   /** The end of all links so far. Never rejects. */
   #ended: Promise<void>;
-  /** Failures since the connection last held for `coreLimits.backOffResetMs`. */
-  #failures = 0;
-  /** Attempts in a row that ended because the server took too long. */
-  #timeouts = 0;
-  /** How long it was waited before the last attempt. */
-  #lastWaitMs = 0;
-  /** Ends an attempt whose program runs and does not connect. */
-  #startTimer: NodeJS.Timeout | undefined;
   /** Why it failed last, until it is connected again. */
   #lastError: HubError | undefined;
   /** Grows with each attempt to connect. */
   #attempt = 0;
+  /** The attempt began because a caller needs a server that slept. */
+  #isWaking = false;
 
   constructor(options: ConnectionOptions) {
     const { server, log } = options;
@@ -79,13 +77,17 @@ export class Connection {
     this.requestHistory = options.requestHistory ?? new ServerRequestHistory();
     this.#options = options;
     this.#log = log;
-    const timeoutMs = server.timeoutMs ?? options.requestTimeoutMs;
-    this.#timeoutsOfRequests = {
-      timeoutMs,
-      resetOnProgress: server.resetTimeoutOnProgress,
-      maxTotalMs: server.maxTotalTimeoutMs ?? Math.max(upstreamLimits.callTotalMs, timeoutMs),
-    };
+    this.#timeoutsOfRequests = timeoutsOf(server, options.requestTimeoutMs);
     this.#tracker = new StatusTracker(server.name, options.changed);
+    this.#backOff = new BackOff(server.transport.type === 'stdio');
+    this.#startClock = new StartClock(server.name, options.connectTimeoutMs);
+    const sleeper = {
+      isBusy: () => this.#isBusy,
+      lastEndAt: () => this.#link?.lastEndAt ?? 0,
+      sleep: () => this.#fallAsleep(),
+    };
+    this.#sleep = new Sleep(sleeper, options.idleMs);
+    if (this.#sleep.isOn) this.#offer = options.known;
     this.#ended = options.after ?? Promise.resolve();
     this.#watches = new Watches(log);
     this.#eras = new Eras(server, options.eras ?? shortMemory());
@@ -143,8 +145,17 @@ export class Connection {
     return this.#watches.uris.length > 0;
   }
 
+  /** Connects; a server that starts on demand and whose lists are known waits for its first caller. */
   start(): void {
-    if (this.#tracker.now.kind === 'stopped') void this.#connect();
+    if (this.#tracker.now.kind !== 'stopped') return;
+    if (this.#sleep.isOn && this.#offer) this.#tracker.set({ kind: 'asleep' });
+    else void this.#connect();
+  }
+
+  /** The settings say how long its server may be idle before it is stopped; undefined: it runs always. */
+  sleepAfter(idleMs: number | undefined): void {
+    this.#sleep.set(idleMs);
+    if (idleMs === undefined && this.#tracker.now.kind === 'asleep') void this.#connect();
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
@@ -157,9 +168,11 @@ export class Connection {
     return this.#ended;
   }
 
-  /** Does not wait for the back-off to end, nor for a sign-in. */
+  /** Does not wait for the back-off to end, nor for a sign-in, nor for a caller. */
   retryNow(): void {
-    if (this.#tracker.now.kind === 'disconnected' || this.#tracker.now.kind === 'oauth_required') void this.#connect();
+    const { kind } = this.#tracker.now;
+    if (kind === 'disconnected' || kind === 'oauth_required' || kind === 'asleep')
+      void this.#connect(kind === 'asleep');
   }
 
   /** Connects again with the current credential, which is another one. Requests in flight fail. */
@@ -171,10 +184,14 @@ export class Connection {
 
   /**
    * Resolves once the server can be called; throws HubError `upstream_unavailable` or `oauth_required` when it is not
-   * connected and not about to be.
+   * connected and not about to be. Starts a server that sleeps, and gives that the time of a start besides.
    */
   available(waitMs: number): Promise<void> {
-    return this.#tracker.available(waitMs);
+    if (!this.#sleep.isOn) return this.#tracker.available(waitMs);
+    const { kind } = this.#tracker.now;
+    if (kind === 'asleep' || (kind === 'disconnected' && this.#sleep.mayTryAgain)) void this.#connect(true);
+    this.#sleep.used();
+    return this.#tracker.available(waitMs + this.#options.connectTimeoutMs).then(() => this.#sleep.used());
   }
 
   /**
@@ -194,6 +211,7 @@ export class Connection {
    * throws: a failure comes through the exchange, possibly before this returns.
    */
   send(id: number, method: string, params: string | undefined, exchange: Exchange, facts: RequestFacts = {}): void {
+    this.#sleep.used();
     if (this.#link) return this.#link.send(id, { method, params, facts }, exchange, this.#timeoutsOfRequests);
     exchange.failed(new HubError('upstream_unavailable', `Server "${this.server.name}" is not connected.`));
   }
@@ -208,11 +226,13 @@ export class Connection {
 
   /**
    * From now on the server tells of changes of this resource, through `unasked`, also after a reconnect. Throws
-   * HubError when the server refuses; a caller that was not refused calls `unwatch` once.
+   * HubError when the server refuses; a caller that was not refused calls `unwatch` once. A server that cannot be
+   * started now is asked when it can.
    */
   async watch(uri: string): Promise<void> {
     const { about } = this.#offer ?? {};
     if (about && !about.capabilities.includes('resources.subscribe')) throw cannotWatch(this.server.name);
+    if (this.#sleep.isOn) await this.available(0).catch(() => undefined);
     await this.#watches.add(uri);
   }
 
@@ -234,8 +254,10 @@ export class Connection {
     if (this.#tracker.now.kind === 'connected' && !this.#link?.isStateless) this.#link?.notify(method, undefined);
   }
 
-  async #connect(): Promise<void> {
+  /** `wakes`: a caller waits for it. */
+  async #connect(wakes = false): Promise<void> {
     clearTimeout(this.#retryTimer);
+    this.#isWaking = wakes;
     const attempt = ++this.#attempt;
     const current = (): boolean => attempt === this.#attempt && this.#tracker.now.kind === 'connecting';
     this.#eras.begin();
@@ -253,14 +275,14 @@ export class Connection {
       this.#link = link;
       // Launchers have a queue of their own, so that the others do not wait behind them.
       if (link.launched) release();
-      const offer = await this.#handshake.begin(link, await this.#deadline(link, startedAt));
+      const offer = await this.#handshake.begin(link, await this.#startClock.deadline(link.launched, startedAt));
       if (!current()) return;
-      clearTimeout(this.#startTimer);
-      this.#timeouts = 0;
+      this.#startClock.connected();
       this.#offer = offer;
       const tookMs = Math.round(performance.now() - startedAt);
       this.#tracker.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
+      this.#sleep.start();
       this.#relister.start();
       this.#watches.use(this.#listener ?? subscribing(link.ask));
       this.#lastError = undefined;
@@ -272,46 +294,28 @@ export class Connection {
     }
   }
 
-  /** How long handshake and listing may take together: longer, each time that this was too short. */
-  get #timeoutMs(): number {
-    return this.#options.connectTimeoutMs * 2 ** Math.min(this.#timeouts, upstreamLimits.connectTimeoutDoublings);
-  }
-
-  /** On the clock of `performance.now()`. A server that is still being installed is not late. */
-  async #deadline(link: Link, startedAt: number): Promise<number> {
-    if (!link.launched) return startedAt + this.#timeoutMs;
-    const isRunning = await link.launched;
-    return performance.now() + this.#timeoutMs + (isRunning ? 0 : upstreamLimits.installMs);
-  }
-
   /** What a launcher tells on the way to the program, and the program of itself. */
   #progress(progress: StartProgress): void {
     const { now } = this.#tracker;
     if (now.kind !== 'connecting') return;
     const link = this.#link;
     if (link?.launched && progress.phase !== 'handshake') {
-      clearTimeout(this.#startTimer);
-      if (progress.isRunning)
-        this.#startTimer = setTimeout(() => link === this.#link && this.#tookTooLong(), this.#timeoutMs);
+      if (progress.isRunning) this.#startClock.begin((error) => link === this.#link && this.#lost(error));
+      else this.#startClock.stop();
     }
     if (now.phase !== progress.phase || now.isWaiting !== (progress.isWaiting ?? false)) this.#beginPhase(progress);
   }
 
   #beginPhase({ phase, isWaiting = false }: StartProgress): void {
-    const attempts = this.#failures;
     this.#tracker.set({
       kind: 'connecting',
-      attempts,
+      attempts: this.#backOff.failures,
       phase,
       phaseSince: Date.now(),
       isWaiting,
+      isWaking: this.#isWaking,
       error: this.#lastError,
     });
-  }
-
-  #tookTooLong(): void {
-    const text = `Server "${this.server.name}" did not connect within ${this.#timeoutMs / 1_000} s after its program was started.`;
-    this.#lost(new HubError('timeout', text));
   }
 
   #openLink(): Link {
@@ -326,11 +330,9 @@ export class Connection {
       },
       doubted: () => void this.#eraWatch.doubt(link),
       refreshTools: () => this.#readAgain('tools'),
-      envelope: createEnvelope(this.#options.version, (tool, args) => {
-        const tools = this.#options.knownTools?.() ?? this.#offer?.tools ?? [];
-        const headers = toolHeaders(tools).get(tool);
-        return headers ? paramHeaderValues(headers, args) : [];
-      }),
+      envelope: createEnvelope(this.#options.version, (tool, args) =>
+        headersOfCall(this.#options.knownTools?.() ?? this.#offer?.tools ?? [], tool, args),
+      ),
       progress: (progress) => {
         if (link === this.#link) this.#progress(progress);
       },
@@ -377,7 +379,7 @@ export class Connection {
       if (this.#eras.startAgain(failure)) {
         this.#log.debug('ended at a question it may not know; started once more', { error: failure.message });
         this.#dropLink(failure);
-        return void this.#connect();
+        return void this.#connect(this.#isWaking);
       }
       this.#eras.failed(failure);
     }
@@ -385,19 +387,21 @@ export class Connection {
   }
 
   #fail(failure: HubError): void {
-    const attempt = { timeoutMs: this.#timeoutMs, printed: this.#link?.printed };
+    const attempt = { timeoutMs: this.#startClock.timeoutMs, printed: this.#link?.printed };
     const why = explained(failure, this.#tracker.now.kind === 'connecting' ? attempt : undefined);
     const error = cleaned(why, this.#options.clean ?? ((text) => text));
-    const held = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
-    const failures = held > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
-    this.#failures = failures;
-    if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#timeouts++;
+    const heldMs = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
+    // Some programs end by themselves when they are idle. One that ends soon after its start is broken.
+    if (this.#sleep.isOn && heldMs > coreLimits.backOffResetMs && !this.#isBusy) return this.#fallAsleep(error);
+    this.#backOff.failed(heldMs);
+    const { failures } = this.#backOff;
+    if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#startClock.tookTooLong();
     if (failure.cause instanceof SignInRequired) {
       this.#tracker.set({ kind: 'oauth_required', error, attempts: failures });
       return this.#dropLink(error);
     }
-    const waitMs = this.#waitMs(failures);
-    this.#lastWaitMs = waitMs;
+    const waitMs = this.#backOff.nextMs();
+    this.#sleep.failed(waitMs);
     this.#tracker.set({ kind: 'disconnected', error, attempts: failures, nextRetryAt: Date.now() + waitMs });
     // The failure of a server that stays unreachable is logged once: the same reason repeated would hide the messages
     // of other servers.
@@ -408,19 +412,23 @@ export class Connection {
     this.#dropLink(error);
   }
 
-  /** Twice as long with each failure, and never shorter than the last time, up to the longest. */
-  #waitMs(failures: number): number {
-    const most =
-      this.server.transport.type === 'stdio' ? upstreamLimits.backOffProgramMaxMs : upstreamLimits.backOffMaxMs;
-    const longest = Math.min(most, upstreamLimits.backOffFirstMs * 2 ** Math.min(failures - 1, 20));
-    const wait = Math.round(longest * (0.5 + Math.random() / 2));
-    return failures === 1 ? wait : Math.max(wait, this.#lastWaitMs);
+  /** `why`: its program ended by itself. */
+  #fallAsleep(why = new HubError('upstream_unavailable', `Server "${this.server.name}" was idle.`)): void {
+    if (this.#tracker.now.kind !== 'connected') return;
+    this.#tracker.set({ kind: 'asleep' });
+    this.#log.info('asleep; the next call starts it', { why: why.message });
+    this.#dropLink(why);
+  }
+
+  get #isBusy(): boolean {
+    return this.inFlight > 0 || this.isWatched || this.#options.inUse?.() === true;
   }
 
   #dropLink(why: HubError): void {
-    clearTimeout(this.#startTimer);
+    this.#startClock.stop();
     this.#relister.stop();
     this.#keepAlive.stop();
+    this.#sleep.stop();
     this.#watches.use(undefined);
     this.#listener?.stop();
     this.#listener = undefined;

@@ -41,6 +41,8 @@ export interface DedicatedConnectionsOptions
   readonly asked?: (owner: ConnectionOwner, ask: ServerRequest) => void;
   /** A server said something to one connection owner that belongs to no request. Must be quick. */
   readonly unasked?: (server: string, owner: ConnectionOwner, ...said: Parameters<Unasked>) => void;
+  /** As the pool has it. */
+  readonly inUse?: (server: string) => boolean;
   /** The state of a connection owner's connection has changed. Called from inside events. */
   readonly changed?: (owner: ConnectionOwner, connection: Connection) => void;
   readonly bounds?: {
@@ -154,8 +156,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     const now = Date.now();
     for (const [key, entry] of dedicated) {
       if (isBusy(entry.connection)) entry.lastUsedAt = now;
-      else if (now - entry.lastUsedAt >= (entry.isTemporary ? upstreamLimits.temporaryIdleMs : bounds.idleMs))
-        end(key, entry);
+      else if (now - entry.lastUsedAt >= idleMsOf(entry, options, bounds.idleMs)) end(key, entry);
     }
     // What was at work when its user signed out.
     endWhere(isOverNow);
@@ -211,6 +212,17 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
   };
 }
 
+/** How long one may be idle. A server that starts on demand says it for the connections of its clients too. */
+function idleMsOf(
+  { isTemporary, shared: { server } }: DedicatedConnection,
+  { settings, inUse }: DedicatedConnectionsOptions,
+  usualMs: number,
+): number {
+  if (isTemporary) return upstreamLimits.temporaryIdleMs;
+  const own = settings().servers.get(server.name)?.onDemand;
+  return own && inUse?.(server.name) !== true ? Math.min(own.idleMs, usualMs) : usualMs;
+}
+
 function withoutCredentials(
   name: string,
   principal: Principal,
@@ -239,6 +251,7 @@ function connectionOf(
     log,
     clean,
     ...ofConnectionOwner(options, base, owner),
+    inUse: undefined,
     changed,
   };
   const connection: Connection = new Connection(own);

@@ -2,6 +2,8 @@ import { errorText, HubError } from '../../core/errors.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
+import type { ServerSettings } from '../../core/settings/types.ts';
+import { upstreamLimits } from '../limits.ts';
 
 /**
  * One request and all that belongs to it, as its asker sees it. Exactly one of `answered` and `failed` is called, once.
@@ -42,6 +44,16 @@ export interface RequestTimeouts {
   readonly timeoutMs: number;
   readonly resetOnProgress: boolean;
   readonly maxTotalMs: number | undefined;
+}
+
+/** Those of calls to a server. */
+export function timeoutsOf(
+  server: Pick<ServerSettings, 'timeoutMs' | 'resetTimeoutOnProgress' | 'maxTotalTimeoutMs'>,
+  requestTimeoutMs: number,
+): RequestTimeouts {
+  const timeoutMs = server.timeoutMs ?? requestTimeoutMs;
+  const maxTotalMs = server.maxTotalTimeoutMs ?? Math.max(upstreamLimits.callTotalMs, timeoutMs);
+  return { timeoutMs, resetOnProgress: server.resetTimeoutOnProgress, maxTotalMs };
 }
 
 /** A response, with its exact text. */

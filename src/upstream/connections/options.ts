@@ -1,5 +1,5 @@
 import type { ClientCapabilities } from '../../core/protocol/server-requests.ts';
-import type { Item } from '../../core/catalogue.ts';
+import type { Item, Offer } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
@@ -38,6 +38,12 @@ export interface ConnectionOptions {
   readonly requestHistory?: ServerRequestHistory;
   /** Set where the connection is one client's alone. */
   readonly home?: Home | undefined;
+  /** The server starts on demand, and is stopped when it was not used for so long; undefined: it runs always. */
+  readonly idleMs?: number | undefined;
+  /** What it offered when it last ran. */
+  readonly known?: Offer | undefined;
+  /** The server keeps something that a client still wants, though nothing is under way. */
+  readonly inUse?: (() => boolean) | undefined;
   /**
    * The end of an earlier connection to the same server: two at once would fight over its port, its profile folder or
    * its lock.

@@ -32,6 +32,8 @@ export interface PoolOptions {
   readonly changed: () => void;
   /** A server said something that belongs to no request. Must be quick. */
   readonly unasked?: (server: string, ...said: Parameters<Unasked>) => void;
+  /** A server keeps something that a client still wants, though nothing is under way. */
+  readonly inUse?: (server: string) => boolean;
   /** What the servers offered when the hub last ran. */
   readonly saved: readonly SavedOffer[];
 }
@@ -103,13 +105,14 @@ export function createPool(options: PoolOptions): Pool {
 
   function start(server: ServerSettings, fingerprint: string, before: Before): void {
     const { offer: saved, connectedAt, name = server.name } = before;
-    const log = options.log(server);
-    const unasked: Unasked = (...said) => options.unasked?.(server.name, ...said);
-    const after = ends.of(server.name, name);
-    const connection = new Connection({ ...options, server, slots, log, unasked, after });
+    const own = { server, slots, after: ends.of(server.name, name), known: saved, idleMs: server.onDemand?.idleMs };
+    const connection = connectionOf(options, own, () => {
+      // What has changed while it slept counts for the calls that woke it, which go on in a moment.
+      if (settings?.servers.get(server.name)?.onDemand) renewCatalogue();
+    });
     connection.start();
-    const { status } = connection;
-    entries.set(server.name, { connection, fingerprint, saved, awaySince: Date.now(), connectedAt, status });
+    const now = { status: connection.status, awaySince: Date.now() };
+    entries.set(server.name, { connection, fingerprint, saved, connectedAt, ...now });
   }
 
   function stop(name: string, entry: Entry): void {
@@ -154,6 +157,7 @@ export function createPool(options: PoolOptions): Pool {
       if (closed) return;
       retire(next);
       for (const server of next.servers.values()) {
+        entries.get(server.name)?.connection.sleepAfter(server.onDemand?.idleMs);
         if (!server.enabled || entries.has(server.name)) continue;
         const print = fingerprint(server);
         start(server, print, renamed(stopped, server, print) ?? { offer: savedFor(server) });
@@ -173,8 +177,9 @@ export function createPool(options: PoolOptions): Pool {
       const server = settings?.servers.get(name);
       if (closed || !entry || !server?.enabled) return false;
       stop(name, entry);
-      const { connection, saved, connectedAt } = entry;
-      start(server, fingerprint(server), { offer: connection.offer ?? saved, connectedAt });
+      start(server, fingerprint(server), { ...entry, offer: entry.connection.offer ?? entry.saved });
+      // Also one that starts on demand.
+      entries.get(name)?.connection.retryNow();
       options.changed();
       return true;
     },
@@ -189,6 +194,27 @@ export function createPool(options: PoolOptions): Pool {
       await ends.all();
     },
   };
+}
+
+/** `connected` is called before those who wait for it go on. */
+function connectionOf(
+  options: PoolOptions,
+  own: Pick<ConnectionOptions, 'server' | 'slots' | 'after' | 'known' | 'idleMs'>,
+  connected: () => void,
+): Connection {
+  const { name } = own.server;
+  const connection: Connection = new Connection({
+    ...options,
+    ...own,
+    log: options.log(own.server),
+    unasked: (...said) => options.unasked?.(name, ...said),
+    inUse: () => options.inUse?.(name) === true,
+    changed() {
+      if (connection.status.kind === 'connected') connected();
+      options.changed();
+    },
+  });
+  return connection;
 }
 
 /** `Pool.listed`. The loop that renews the catalogue comes a moment after the connection. */
@@ -242,14 +268,15 @@ function offersNow(
   return offers;
 }
 
-/** The last known offer of a server that is away is shown for a while, then withdrawn. */
+/** The last known offer of a server that is away is shown for a while, then withdrawn; that of one that sleeps stays. */
 function offerOf(entry: Entry): Offer | undefined {
   const { connection } = entry;
   entry.status = connection.status;
   if (connection.status.kind === 'connected') {
     entry.awaySince = undefined;
     entry.connectedAt = connection.status.sinceMs;
-  } else entry.awaySince ??= Date.now();
+  } else if (connection.status.kind === 'asleep') entry.awaySince = undefined;
+  else entry.awaySince ??= Date.now();
   const expired = entry.awaySince !== undefined && Date.now() - entry.awaySince > upstreamLimits.catalogueGraceMs;
   return expired ? undefined : (connection.offer ?? entry.saved);
 }
@@ -333,6 +360,8 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
       return { ...counts, status: server.enabled ? 'connecting' : 'disabled' };
     case 'connected':
       return { ...counts, status: 'connected', ms: status.tookMs };
+    case 'asleep':
+      return { ...counts, status: 'asleep' };
     case 'connecting':
       return {
         ...counts,

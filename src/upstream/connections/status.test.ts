@@ -8,6 +8,7 @@ const connecting = {
   phase: 'handshake',
   phaseSince: 0,
   isWaiting: false,
+  isWaking: false,
   error: undefined,
 } as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -11,6 +11,8 @@ export type ConnectionStatus =
       readonly phaseSince: number;
       /** Other starts come first. */
       readonly isWaiting: boolean;
+      /** It slept, and a caller waits for it. */
+      readonly isWaking: boolean;
       /** Why the last attempt failed. */
       readonly error: HubError | undefined;
     }
@@ -24,7 +26,14 @@ export type ConnectionStatus =
     }
   /** It waits for a person, so nothing is tried again by itself. */
   | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
+  /** Its server starts on demand, and has no process or session now. */
+  | { readonly kind: 'asleep' }
   | { readonly kind: 'stopped' };
+
+/** Whether a server can be called: callers of one that sleeps or wakes up wait for its start. */
+export function isCallable(status: ConnectionStatus): boolean {
+  return status.kind === 'connected' || status.kind === 'asleep' || (status.kind === 'connecting' && status.isWaking);
+}
 
 /** The status of one connection, with the callers that wait for the next status. */
 export class StatusTracker {
@@ -60,6 +69,7 @@ export class StatusTracker {
     if (status.kind === 'connected') return;
     const name = `Server "${this.#server}"`;
     if (status.kind === 'oauth_required') throw status.error;
+    if (status.kind === 'stopped') throw new HubError('upstream_unavailable', `${name} was stopped.`);
     if (status.kind !== 'disconnected') {
       const isInstalling = status.kind === 'connecting' && status.phase === 'installing';
       const text = isInstalling
@@ -69,9 +79,10 @@ export class StatusTracker {
     }
     const retryAfterMs = Math.max(0, status.nextRetryAt - Date.now());
     const text = `${name} is not connected: ${status.error.message} Next attempt in ${Math.ceil(retryAfterMs / 1_000)} s.`;
-    const { unreachable } = status.error;
+    const { unreachable, reason } = status.error;
     throw new HubError('upstream_unavailable', text, {
       cause: status.error,
+      reason,
       retryAfterMs,
       ...(unreachable !== undefined && { unreachable }),
     });

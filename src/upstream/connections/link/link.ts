@@ -96,6 +96,11 @@ export class Link {
     return this.#pending.size;
   }
 
+  /** On the clock of `performance.now()`: when a request last ended. */
+  get lastEndAt(): number {
+    return this.#pending.lastEndAt;
+  }
+
   /** Whether an answer with this id would be taken for that of a request made before. */
   isTaken(id: number): boolean {
     return this.#pending.get(id) !== undefined || this.#givenUp.has(id) || this.#streams.has(id);

@@ -35,6 +35,8 @@ export class PendingTable {
   readonly #expired: (id: number, pending: Pending) => void;
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
+  /** On the clock of `performance.now()`: when a request last ended. */
+  lastEndAt = 0;
 
   /** `expired` is called for a request whose deadline passed, after it was taken out. */
   constructor(expired: (id: number, pending: Pending) => void) {
@@ -90,7 +92,10 @@ export class PendingTable {
     const pending = this.get(id);
     // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would
     // cost more than the rest of both.
-    if (pending) this.#waiting.delete(id as number);
+    if (pending) {
+      this.#waiting.delete(id as number);
+      this.lastEndAt = performance.now();
+    }
     return pending;
   }
 
@@ -135,6 +140,7 @@ export class PendingTable {
     for (const [id, pending] of this.#waiting) {
       if (pending.deadline > now || pending.serverRequests > 0) continue;
       this.#waiting.delete(id);
+      this.lastEndAt = now;
       this.#expired(id, pending);
     }
     this.#rest();

@@ -1,6 +1,6 @@
 import type { Item } from '../../../core/catalogue.ts';
 import type { Logger } from '../../../core/logger.ts';
-import { type ParamHeader, paramHeaders } from '../../../core/arguments/headers.ts';
+import { type ParamHeader, paramHeaders, paramHeaderValues } from '../../../core/arguments/headers.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 
 /**
@@ -19,8 +19,14 @@ export function withSoundHeaders(tools: readonly Item[], log: Logger): Item[] {
 
 const known = new WeakMap<readonly Item[], ReadonlyMap<string, readonly ParamHeader[]>>();
 
+/** The headers that repeat arguments of a call of this tool, with their values. */
+export function headersOfCall(tools: readonly Item[], tool: string, args: unknown): readonly string[] {
+  const headers = toolHeaders(tools).get(tool);
+  return headers ? paramHeaderValues(headers, args) : [];
+}
+
 /** Which arguments of the tools of a list travel in headers too, by tool; found out once for each list. */
-export function toolHeaders(tools: readonly Item[]): ReadonlyMap<string, readonly ParamHeader[]> {
+function toolHeaders(tools: readonly Item[]): ReadonlyMap<string, readonly ParamHeader[]> {
   let headers = known.get(tools);
   if (!headers) {
     headers = new Map(tools.flatMap(({ key, text }) => headersOf(key, text)));

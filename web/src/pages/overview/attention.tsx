@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ServerSummary } from '../../api/types.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { conditionOf, needsPerson } from '../servers/condition.ts';
+import { conditionOf, isReady, needsPerson } from '../servers/condition.ts';
 import { EditLink, Status, Timing } from '../servers/status.tsx';
 import { boot } from '../../boot.ts';
 import { whatIsWrong, whatToDo } from '../servers/why.tsx';
@@ -16,7 +16,7 @@ const shown = 8;
 /** The servers that do not work until a person does something, and why. */
 export function Attention({ servers }: { readonly servers: readonly ServerSummary[] }) {
   const { t } = useTranslation();
-  const away = servers.filter(({ enabled, status }) => enabled && status !== 'connected');
+  const away = servers.filter((server) => server.enabled && !isReady(server));
   const needy = away.filter((server) => needsPerson(server));
   return (
     <Panel title={t('overview.attention')} flush>

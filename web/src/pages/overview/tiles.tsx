@@ -4,7 +4,7 @@ import type { ActivityStats, ServerSummary } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { count, duration, many, percent, short } from '../../lib/format.ts';
 import type { Span } from '../../api/records.ts';
-import { needsPerson } from '../servers/condition.ts';
+import { isReady, needsPerson } from '../servers/condition.ts';
 
 interface TilesProps {
   readonly servers: readonly ServerSummary[] | undefined;
@@ -26,31 +26,34 @@ export function Tiles({ servers, stats, since }: TilesProps) {
 function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
   const { t } = useTranslation();
   const enabled = (servers ?? []).filter((server) => server.enabled);
-  const connected = enabled.filter(({ status }) => status === 'connected').length;
+  const ready = enabled.filter((server) => isReady(server)).length;
+  const asleep = enabled.filter(({ status }) => status === 'asleep').length;
   const disabled = (servers ?? []).length - enabled.length;
   const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
   const tokens = enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
   const needy = enabled.filter((server) => needsPerson(server)).length;
-  const starting = enabled.length - connected - needy;
+  const starting = enabled.length - ready - needy;
   const missing = [
     needy > 0 && t('overview.needsYou', many(needy)),
     starting > 0 && t('overview.starting', { number: count(starting) }),
   ];
   const state =
-    connected < enabled.length
+    ready < enabled.length
       ? missing.filter(Boolean).join(', ')
       : enabled.length === 0
         ? t('servers.emptyTitle')
-        : disabled > 0
-          ? t('overview.andDisabled', { number: count(disabled) })
-          : t('overview.allConnected');
+        : asleep > 0
+          ? t('overview.andAsleep', { number: count(asleep) })
+          : disabled > 0
+            ? t('overview.andDisabled', { number: count(disabled) })
+            : t('overview.allConnected');
   return (
     <>
       <Tile
         to="/servers"
         search={needy > 0 ? { status: 'needs' } : {}}
         name={t('overview.servers')}
-        value={servers && (connected < enabled.length ? `${connected}/${enabled.length}` : count(connected))}
+        value={servers && (ready < enabled.length ? `${ready}/${enabled.length}` : count(ready))}
         more={state}
         bad={needy > 0}
       />

@@ -24,6 +24,7 @@ test('a server needs a person when it failed or wants a sign-in, and not while i
   expect(needsPerson({ ...server, status: 'connecting', type: 'invalid' })).toBe(true);
   expect(needsPerson({ ...server, status: 'connecting' })).toBe(false);
   expect(needsPerson({ ...server, status: 'connected' })).toBe(false);
+  expect(needsPerson({ ...server, status: 'asleep' })).toBe(false);
   expect(needsPerson({ ...server, status: 'disabled', enabled: false })).toBe(false);
   // Just switched off.
   expect(needsPerson({ ...server, status: 'disconnected', enabled: false })).toBe(false);

@@ -16,12 +16,17 @@ export function conditionOf({ type, status, phase, waiting }: Described): Condit
   return installs ? 'installing' : 'connecting';
 }
 
+/** Whether its tools can be called: one that sleeps starts with its next call. */
+export function isReady({ status }: Pick<ServerSummary, 'status'>): boolean {
+  return status === 'connected' || status === 'asleep';
+}
+
 /**
  * True for a server that stays away until a person does something about it, or that failed. One that is trying again
  * after a failure is still among them; one that has not failed is not, however long its installation takes.
  */
 export function needsPerson(server: Pick<ServerSummary, 'type' | 'enabled' | 'status' | 'error'>): boolean {
   const { type, enabled, status, error } = server;
-  if (!enabled || status === 'connected') return false;
+  if (!enabled || isReady(server)) return false;
   return status !== 'connecting' || error !== null || type === 'invalid';
 }

@@ -23,6 +23,8 @@ export interface Draft {
   readonly shared: string;
   readonly timeout: string;
   readonly perSession: boolean;
+  readonly onDemand: boolean;
+  readonly idle: string;
   /** What each user sets, a slot per line: `env.TOKEN Label`. */
   readonly template: string;
   /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
@@ -33,6 +35,7 @@ export interface Draft {
 export function draftOf(config: JsonObject, type: Transport): Draft {
   const { command, args, env, headers, openapi, options } = config;
   const { description, visibility, sharedWithUsers, perSessionClient, credentialTemplate } = config;
+  const { startOnDemand, idleTimeoutMs } = config;
   const inner = (value: unknown, key: string) => (isObject(value) ? text(value[key]) : '');
   return {
     type,
@@ -48,6 +51,8 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     shared: lines(sharedWithUsers),
     timeout: inner(options, 'timeout'),
     perSession: perSessionClient === true,
+    onDemand: startOnDemand === true,
+    idle: text(idleTimeoutMs),
     template: slotLines(credentialTemplate),
     rest: config,
     restType: type,
@@ -98,6 +103,8 @@ export function configOf(draft: Draft): JsonObject {
     'visibility',
     'sharedWithUsers',
     'perSessionClient',
+    'startOnDemand',
+    'idleTimeoutMs',
     'credentialTemplate',
     'options',
   ]);
@@ -114,6 +121,8 @@ export function configOf(draft: Draft): JsonObject {
     ...own(draft.visibility === old.visibility, 'visibility', draft.visibility),
     ...own(draft.shared === old.shared, 'sharedWithUsers', split(draft.shared)),
     ...own(draft.perSession === old.perSession, 'perSessionClient', draft.perSession),
+    ...own(draft.onDemand === old.onDemand, 'startOnDemand', draft.onDemand),
+    ...own(draft.idle === old.idle, 'idleTimeoutMs', draft.idle === '' ? undefined : Number(draft.idle)),
     ...own(draft.template === old.template, 'credentialTemplate', slotsOf(draft.template)),
     ...own(timeout === old.timeout, 'options', options),
   };

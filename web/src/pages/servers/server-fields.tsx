@@ -29,6 +29,7 @@ export const fieldPaths = [
   'config.visibility',
   'config.sharedWithUsers',
   'config.options.timeout',
+  'config.idleTimeoutMs',
 ];
 
 export function ServerFields({ draft, onChange, error, programs }: FieldsProps) {
@@ -199,6 +200,24 @@ function More({ draft, set, at }: PartProps) {
         value={draft.timeout}
         onChange={(event) => set({ timeout: event.target.value.replace(/\D/g, '') })}
       />
+      {draft.type === 'stdio' && (
+        <Check
+          label={t('servers.form.onDemand')}
+          checked={draft.onDemand}
+          onChange={(event) => set({ onDemand: event.target.checked })}
+        />
+      )}
+      {draft.type === 'stdio' && draft.onDemand && (
+        <TextField
+          label={t('servers.form.idle')}
+          error={at('idleTimeoutMs')}
+          optional
+          inputMode="numeric"
+          placeholder="300000"
+          value={draft.idle}
+          onChange={(event) => set({ idle: event.target.value.replace(/\D/g, '') })}
+        />
+      )}
       <Check
         label={t('servers.form.perSession')}
         checked={draft.perSession}

@@ -96,7 +96,7 @@ export function ServerRow({ server, isNew = false, foundTools = [], figures, den
             checked={enabled}
             onChange={(next) => toggle.mutate({ name, enabled: next })}
           />
-          <ServerMenu name={name} enabled={enabled} />
+          <ServerMenu server={server} />
         </>
       )}
     </div>
@@ -129,7 +129,7 @@ function About({ server, foundTools }: Required<Pick<ServerRowProps, 'server' | 
   return description ?? type;
 }
 
-function ServerMenu({ name, enabled }: { readonly name: string; readonly enabled: boolean }) {
+function ServerMenu({ server: { name, enabled, status } }: { readonly server: ServerSummary }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const reload = useReloadServer();
@@ -140,7 +140,7 @@ function ServerMenu({ name, enabled }: { readonly name: string; readonly enabled
         {t('servers.play')}
       </MenuItem>
       <MenuItem icon={RotateCw} disabled={!enabled} onSelect={() => reload.mutate(name)}>
-        {t('servers.reload')}
+        {t(status === 'asleep' ? 'servers.startNow' : 'servers.reload')}
       </MenuItem>
       <MenuItem
         icon={Pencil}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, FlaskConical, LockKeyhole, LogIn, LogOut, RotateCw, Trash2 } from 'lucide-react';
+import { ChevronLeft, FlaskConical, LockKeyhole, LogIn, LogOut, Play, RotateCw, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import { serverQuery } from '../../api/queries.ts';
@@ -109,8 +109,8 @@ function Actions({ server }: { readonly server: ServerDetails }) {
       )}
       {changeable && (
         <>
-          <Button icon={RotateCw} disabled={!enabled} onClick={() => reload.mutate(name)}>
-            {t('servers.reload')}
+          <Button icon={status === 'asleep' ? Play : RotateCw} disabled={!enabled} onClick={() => reload.mutate(name)}>
+            {t(status === 'asleep' ? 'servers.startNow' : 'servers.reload')}
           </Button>
           <IconButton icon={Trash2} label={t('common.delete')} onClick={() => void remove(name)} />
           <Switch

@@ -12,6 +12,7 @@ import { type Condition, conditionOf, type Described } from './condition.ts';
 export const statuses: readonly ServerStatus[] = [
   'connected',
   'connecting',
+  'asleep',
   'disconnected',
   'oauth_required',
   'disabled',
@@ -19,6 +20,7 @@ export const statuses: readonly ServerStatus[] = [
 
 const tones: Record<Condition, Tone> = {
   connected: 'good',
+  asleep: 'plain',
   connecting: 'accent',
   installing: 'accent',
   waitsToInstall: 'plain',

@@ -16,6 +16,7 @@ import { Empty } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import { isReady } from './condition.ts';
 import { ToolDetails } from './tool-details.tsx';
 
 const route = getRouteApi('/shell/servers/$name');
@@ -23,7 +24,7 @@ const route = getRouteApi('/shell/servers/$name');
 /** The tools of a server, each with its switch, its words and what it costs. */
 export function ToolList({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  const { name, tools, status } = server;
+  const { name, tools } = server;
   const { q = '', tool: open } = route.useSearch();
   const navigate = useNavigate({ from: '/servers/$name' });
   const changeable = server.configRestricted !== true && !boot.readonly;
@@ -33,8 +34,8 @@ export function ToolList({ server }: { readonly server: ServerDetails }) {
       <div className="panel">
         <Empty
           icon={Wrench}
-          title={t(status === 'connected' ? 'servers.noTools' : 'servers.unknownTools')}
-          text={t(status === 'connected' ? 'servers.noToolsText' : 'servers.noToolsYet')}
+          title={t(isReady(server) ? 'servers.noTools' : 'servers.unknownTools')}
+          text={t(isReady(server) ? 'servers.noToolsText' : 'servers.noToolsYet')}
         />
       </div>
     );

@@ -12,6 +12,7 @@ export const overview: Texts['overview'] = {
   needsYou_other: '{{number}} mit Handlungsbedarf',
   starting: 'Start läuft: {{number}}',
   allConnected: 'alle verbunden',
+  andAsleep: 'alle bereit, {{number}} davon schlafend',
   andDisabled: 'alle verbunden, {{number}} deaktiviert',
   average: 'je Aufruf',
   cost: '≈ {{tokens}} Token, wenn alle gelistet werden',

@@ -49,6 +49,7 @@ export const servers: Texts['servers'] = {
     waitsToStart: 'Wartet auf Start',
     disconnected: 'Getrennt',
     unusable: 'Einstellungen fehlerhaft',
+    asleep: 'Schläft',
     oauth_required: 'Anmeldung nötig',
     disabled: 'Deaktiviert',
   },
@@ -64,6 +65,7 @@ export const servers: Texts['servers'] = {
   fix: {
     disconnected:
       'Der Hub versucht es von selbst weiter. Wenn das Log nennt, was fehlt, ändern Sie die Konfiguration oder verbinden Sie ihn neu.',
+    asleep: 'Er startet mit dem nächsten Aufruf. Bis dahin bleiben seine Tools, Prompts und Ressourcen gelistet.',
     oauth_required: 'Sie müssen sich dort einmal anmelden.',
     disabled: 'Er ist nicht verbunden, und seine Tools sind ausgeblendet. Aktivieren Sie ihn, um ihn zu verwenden.',
     connecting: 'Sein Programm startet und wird gefragt, was es anbietet.',
@@ -76,6 +78,7 @@ export const servers: Texts['servers'] = {
   signIn: 'Anmelden',
   signOut: 'Abmelden',
   enable: '{{name}} aktivieren',
+  startNow: 'Jetzt starten',
   reload: 'Neu verbinden',
   configure: 'Konfiguration ändern',
   correct: 'Einstellungen korrigieren',
@@ -158,6 +161,8 @@ export const servers: Texts['servers'] = {
     shared: 'Geteilt mit',
     sharedHint: 'Ein Benutzername pro Zeile.',
     timeout: 'Längste Dauer eines Aufrufs, in Millisekunden',
+    onDemand: 'Erst bei einem Aufruf starten und beenden, wenn er nicht verwendet wird',
+    idle: 'Zeit ohne Verwendung, bevor er beendet wird, in Millisekunden',
     perSession: 'Ein eigener Prozess oder eine eigene Verbindung je Sitzung',
     template: 'Was jeder Benutzer selbst hinterlegt',
     templateHint:

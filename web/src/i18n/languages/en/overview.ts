@@ -10,6 +10,7 @@ export const overview = {
   needsYou_other: '{{number}} need you',
   starting: '{{number}} being started',
   allConnected: 'all connected',
+  andAsleep: 'all ready, {{number}} asleep',
   andDisabled: 'all connected, {{number}} disabled',
   average: 'per call',
   cost: '≈ {{tokens}} tokens if all are listed',

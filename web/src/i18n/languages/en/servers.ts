@@ -49,6 +49,7 @@ export const servers = {
     waitsToStart: 'Waiting to start',
     disconnected: 'Disconnected',
     unusable: 'Unusable settings',
+    asleep: 'Asleep',
     oauth_required: 'Sign-in needed',
     disabled: 'Disabled',
   },
@@ -64,6 +65,7 @@ export const servers = {
   fix: {
     disconnected:
       'The hub tries again by itself. When its log says what is missing, change the configuration, or reconnect.',
+    asleep: 'It starts with its next call. Until then its tools, prompts and resources stay listed.',
     oauth_required: 'A sign-in there is needed once.',
     disabled: 'It is not connected and its tools are hidden. Enable it to use it.',
     connecting: 'Its program is starting and is asked what it offers.',
@@ -76,6 +78,7 @@ export const servers = {
   signIn: 'Sign in',
   signOut: 'Sign out',
   enable: 'Enable {{name}}',
+  startNow: 'Start now',
   reload: 'Reconnect',
   configure: 'Change the configuration',
   correct: 'Correct the settings',
@@ -156,6 +159,8 @@ export const servers = {
     shared: 'Shared with',
     sharedHint: 'User names, one per line.',
     timeout: 'Longest call, in milliseconds',
+    onDemand: 'Start it only when it is called, and stop it when it is not used',
+    idle: 'Time without use before it is stopped, in milliseconds',
     perSession: 'A process or connection of its own for each session',
     template: 'What each user sets for themselves',
     templateHint:

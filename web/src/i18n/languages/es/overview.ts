@@ -13,6 +13,7 @@ export const overview: Texts['overview'] = {
   needsYou_other: '{{number}} requieren atención',
   starting: '{{number}} iniciándose',
   allConnected: 'todos conectados',
+  andAsleep: 'todos listos, {{number}} en reposo',
   andDisabled: 'todos conectados, {{number}} desactivados',
   average: 'por llamada',
   cost: '≈ {{tokens}} tokens si se listan todas',

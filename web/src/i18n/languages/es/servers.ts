@@ -49,6 +49,7 @@ export const servers: Texts['servers'] = {
     waitsToStart: 'En espera de inicio',
     disconnected: 'Desconectado',
     unusable: 'Ajustes no válidos',
+    asleep: 'En reposo',
     oauth_required: 'Requiere iniciar sesión',
     disabled: 'Desactivado',
   },
@@ -65,6 +66,8 @@ export const servers: Texts['servers'] = {
   fix: {
     disconnected:
       'El hub lo reintenta por sí solo. Si su log dice qué falta, cambia la configuración o vuelve a conectarlo.',
+    asleep:
+      'Se inicia con la próxima llamada. Hasta entonces, sus herramientas, prompts y recursos siguen en las listas.',
     oauth_required: 'Hay que iniciar sesión en él una vez.',
     disabled: 'No está conectado y sus herramientas están ocultas. Actívalo para usarlo.',
     connecting: 'Su programa se está iniciando y se le pregunta qué ofrece.',
@@ -77,6 +80,7 @@ export const servers: Texts['servers'] = {
   signIn: 'Iniciar sesión',
   signOut: 'Cerrar sesión',
   enable: 'Activar {{name}}',
+  startNow: 'Iniciar ahora',
   reload: 'Reconectar',
   configure: 'Cambiar la configuración',
   correct: 'Corregir los ajustes',
@@ -159,6 +163,8 @@ export const servers: Texts['servers'] = {
     shared: 'Compartido con',
     sharedHint: 'Nombres de usuario, uno por línea.',
     timeout: 'Duración máxima de una llamada, en milisegundos',
+    onDemand: 'Iniciarlo solo cuando se le llama y detenerlo si no se usa',
+    idle: 'Tiempo sin uso antes de detenerlo, en milisegundos',
     perSession: 'Un proceso o una conexión propios para cada sesión',
     template: 'Lo que define cada usuario',
     templateHint:

@@ -13,6 +13,7 @@ export const overview: Texts['overview'] = {
   needsYou_other: '{{number}} à traiter',
   starting: '{{number}} en cours de démarrage',
   allConnected: 'tous connectés',
+  andAsleep: 'tous prêts, {{number}} en veille',
   andDisabled: 'tous connectés, {{number}} désactivés',
   average: 'par appel',
   cost: '≈ {{tokens}} tokens si tous sont listés',

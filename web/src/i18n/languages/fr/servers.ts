@@ -51,6 +51,7 @@ export const servers: Texts['servers'] = {
     waitsToStart: 'En attente de démarrage',
     disconnected: 'Déconnecté',
     unusable: 'Paramètres inutilisables',
+    asleep: 'En veille',
     oauth_required: 'Connexion requise',
     disabled: 'Désactivé',
   },
@@ -68,6 +69,7 @@ export const servers: Texts['servers'] = {
   fix: {
     disconnected:
       'Le hub réessaie de lui-même. Si le journal indique ce qui manque, modifiez la configuration ou reconnectez-le.',
+    asleep: 'Il démarre au prochain appel. D’ici là, ses outils, prompts et ressources restent listés.',
     oauth_required: 'Il faut s’y connecter une fois.',
     disabled: 'Il n’est pas connecté et ses outils sont masqués. Activez-le pour l’utiliser.',
     connecting: 'Son programme démarre ; le hub lui demande ce qu’il propose.',
@@ -80,6 +82,7 @@ export const servers: Texts['servers'] = {
   signIn: 'Se connecter',
   signOut: 'Se déconnecter',
   enable: 'Activer {{name}}',
+  startNow: 'Démarrer maintenant',
   reload: 'Reconnecter',
   configure: 'Modifier la configuration',
   correct: 'Corriger les paramètres',
@@ -164,6 +167,8 @@ export const servers: Texts['servers'] = {
     shared: 'Partagé avec',
     sharedHint: 'Noms d’utilisateur, un par ligne.',
     timeout: 'Durée maximale d’un appel, en millisecondes',
+    onDemand: 'Ne le démarrer que s’il est appelé, et l’arrêter s’il n’est pas utilisé',
+    idle: 'Durée sans utilisation avant l’arrêt, en millisecondes',
     perSession: 'Un processus ou une connexion propre à chaque session',
     template: 'Ce que chaque utilisateur définit lui-même',
     templateHint:

@@ -11,6 +11,7 @@ export const overview: Texts['overview'] = {
   needsYou_other: '{{number}} 件が要対応',
   starting: '{{number}} 件が起動中',
   allConnected: 'すべて接続済み',
+  andAsleep: 'すべて準備完了、{{number}} 件はスリープ中',
   andDisabled: 'すべて接続済み、{{number}} 件は無効',
   average: '呼び出しあたり',
   cost: 'すべて一覧にすると約 {{tokens}} トークン',

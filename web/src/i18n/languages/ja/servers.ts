@@ -46,6 +46,7 @@ export const servers: Texts['servers'] = {
     waitsToStart: '起動待ち',
     disconnected: '切断',
     unusable: '設定エラー',
+    asleep: 'スリープ中',
     oauth_required: 'サインインが必要',
     disabled: '無効',
   },
@@ -60,6 +61,7 @@ export const servers: Texts['servers'] = {
   fix: {
     disconnected:
       'ハブが自動的に再試行します。ログに不足しているものが示されている場合は、構成を変更するか、再接続してください。',
+    asleep: '次の呼び出しで起動します。それまでもツール、プロンプト、リソースは一覧に残ります。',
     oauth_required: 'このサーバーに一度サインインする必要があります。',
     disabled: '接続されておらず、ツールは非表示です。使用するには有効にしてください。',
     connecting: 'プログラムを起動し、提供内容を確認しています。',
@@ -72,6 +74,7 @@ export const servers: Texts['servers'] = {
   signIn: 'サインイン',
   signOut: 'サインアウト',
   enable: '{{name}} を有効化',
+  startNow: '今すぐ起動',
   reload: '再接続',
   configure: '構成を変更',
   correct: '設定を修正',
@@ -153,6 +156,8 @@ export const servers: Texts['servers'] = {
     shared: '共有先',
     sharedHint: 'ユーザー名を 1 行に 1 つ。',
     timeout: '呼び出しの最大時間 (ミリ秒)',
+    onDemand: '呼び出されたときだけ起動し、使われなければ停止する',
+    idle: '停止するまでの未使用時間 (ミリ秒)',
     perSession: 'セッションごとに専用のプロセスまたは接続を使用する',
     template: 'ユーザーごとに設定する値',
     templateHint:

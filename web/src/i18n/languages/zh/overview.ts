@@ -11,6 +11,7 @@ export const overview: Texts['overview'] = {
   needsYou_other: '{{number}} 个需要处理',
   starting: '{{number}} 个正在启动',
   allConnected: '全部已连接',
+  andAsleep: '全部就绪，{{number}} 个休眠',
   andDisabled: '全部已连接，{{number}} 个已停用',
   average: '每次调用',
   cost: '全部列出约 {{tokens}} 个 token',
