@@ -174,7 +174,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     await this.startStill(edits);
   }
 
-  /** The server fell asleep before the request was sent: looked up again without a wait, in which it could do so again. */
+  /** The server fell asleep before the request was sent. From now on nothing is waited for in which it could again. */
   async #startAwake(edits: Edits): Promise<void> {
     try {
       await this.#connection.available(mcpLimits.waitForConnectionMs);

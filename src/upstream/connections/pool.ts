@@ -268,7 +268,7 @@ function offersNow(
   return offers;
 }
 
-/** The last known offer of a server that is away is shown for a while, then withdrawn; that of one that sleeps stays. */
+/** The last known offer of a server that is away is shown for a while, then withdrawn; one that sleeps keeps it. */
 function offerOf(entry: Entry): Offer | undefined {
   const { connection } = entry;
   entry.status = connection.status;

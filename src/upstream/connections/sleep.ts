@@ -57,7 +57,7 @@ export class Sleep {
     this.#usedAt = performance.now();
   }
 
-  /** A start has failed. Calls until then are told so at once, in place of starting a broken program again and again. */
+  /** A start has failed. Calls until then are told so at once: a broken program is not started again for each. */
   failed(waitMs: number): void {
     this.#callsFrom = performance.now() + Math.min(waitMs, upstreamLimits.onDemandRetryMs);
   }
