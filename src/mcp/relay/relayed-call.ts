@@ -1,5 +1,5 @@
 import { withPageUris } from '../../core/access/apps.ts';
-import type { Target, View } from '../../core/access/view.ts';
+import type { Target } from '../../core/access/view.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { LargeText } from '../../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../../core/json/text.ts';
@@ -24,10 +24,10 @@ import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
 import { checkedAnswer, isLookedAt, tooLargeFor } from './answer-checks.ts';
-import { admit } from './admission.ts';
 import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
+import { refusedAtOnce, refusedNow, type WaitingCall } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message }: ClientRequest): string {
@@ -178,7 +178,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async #startAwake(edits: Edits): Promise<void> {
     try {
       await this.#connection.available(mcpLimits.waitForConnectionMs);
-      const gone = this.#goneFrom(this.options.views.get(this.request.principal, this.request.scope));
+      const gone = refusedAtOnce(this.#waiting, this.options);
       if (gone) this.fail(gone);
       else this.start(edits);
     } catch (error) {
@@ -190,34 +190,13 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** After a while, in which the target, or the whole endpoint, may have been closed to the client. */
   protected async startStill(edits: Edits): Promise<void> {
     this.#waited ||= this.#sentAt === undefined;
-    const gone = await this.#gone();
+    const gone = await refusedNow(this.#waiting, this.options);
     if (gone) this.fail(gone);
     else this.start(edits);
   }
 
-  async #gone(): Promise<HubError | undefined> {
-    const { request } = this;
-    try {
-      return this.#goneFrom(await viewNow(request, this.options.views));
-    } catch (error) {
-      if (error instanceof HubError) return error;
-      throw error;
-    }
-  }
-
-  /** Why the call may not go on, now that its sender sees this: a server that was started may offer something else. */
-  #goneFrom(view: View): HubError | undefined {
-    if (view === this.request.view) return undefined;
-    const request = { ...this.request, view };
-    try {
-      const { server, key } = this.#find(request).target;
-      if (server !== this.target.server || key !== this.target.key) return unknownTarget(request);
-      const asks = admit(request, this.target, this.options.governance)?.question;
-      return asks && !this.#isApproved ? changedMeanwhile(this.target, asks.policy) : undefined;
-    } catch (error) {
-      if (error instanceof HubError) return error;
-      throw error;
-    }
+  get #waiting(): WaitingCall {
+    return { request: this.request, target: this.target, find: this.#find, isApproved: this.#isApproved };
   }
 
   #paramsFor(id: number, own: Edits): string {
@@ -468,10 +447,4 @@ function isRefusal({ code }: HubError): boolean {
 function noRoom(): HubError {
   const text = 'Too many large answers wait for clients that do not read them. Try again in a moment.';
   return new HubError('upstream_unavailable', text, { retryAfterMs: 5_000 });
-}
-
-/** A policy asks for a yes that it did not ask for when the call was made. */
-function changedMeanwhile({ server, key }: Target, policy: string): HubError {
-  const text = `${key} of server "${server}" changed while the call waited, and the policy "${policy}" now asks before it. Make the call again.`;
-  return new HubError('approval', text, { data: { policy } });
 }
