@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { cx } from '../lib/cx.ts';
 
 interface VirtualListProps<T> {
   readonly label: string;
@@ -14,6 +15,8 @@ interface VirtualListProps<T> {
 export function VirtualList<T>({ label, items, keyOf, height, render }: VirtualListProps<T>) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
+  // As high as those that are there: with another height, each row that comes into sight moves all that follow.
+  const likely = useRef(height);
   useLayoutEffect(() => {
     setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
   }, [items.length]);
@@ -21,21 +24,29 @@ export function VirtualList<T>({ label, items, keyOf, height, render }: VirtualL
   const getItemKey = useCallback((index: number) => keyOf(items[index] as T), [items, keyOf]);
   const virtual = useWindowVirtualizer({
     count: items.length,
-    estimateSize: () => height,
+    estimateSize: () => likely.current,
     getItemKey,
     overscan: 8,
     scrollMargin: top,
   });
+  const rows = virtual.getVirtualItems();
+  const hasRows = rows.length > 0;
+  useLayoutEffect(() => {
+    const row = list.current?.firstElementChild;
+    // Whole pixels, as rows are measured.
+    if (row instanceof HTMLElement) likely.current = row.offsetHeight;
+  }, [hasRows, height]);
   return (
     <ul ref={list} aria-label={label} className="relative" style={{ height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map(({ index, key, start }) => (
+      {rows.map(({ index, key, start }) => (
         <li
           key={key}
           ref={virtual.measureElement}
           data-index={index}
           aria-setsize={items.length}
           aria-posinset={index + 1}
-          className="border-line absolute inset-x-0 top-0 border-b last:border-b-0"
+          // By its index: the last one that is there is another at each step of scrolling, and would be measured again.
+          className={cx('border-line absolute inset-x-0 top-0', index < items.length - 1 && 'border-b')}
           style={{ transform: `translateY(${start - top}px)` }}
         >
           <Content item={items[index] as T} render={render} />
