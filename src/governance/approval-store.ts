@@ -24,13 +24,19 @@ export interface Approval {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** `used`: it was approved, and the call was made. */
+  /**
+   * `used`: it was approved, and the call was made. `withdrawn`: the one who made the call wants it no more, or may not
+   * make it any more.
+   */
   readonly state: ApprovalState;
   readonly decidedBy: string | undefined;
   readonly decidedAt: number | undefined;
 }
 
-export type ApprovalState = 'waiting' | 'approved' | 'denied' | 'used' | 'expired';
+export type ApprovalState = 'waiting' | 'approved' | 'denied' | 'used' | 'expired' | 'withdrawn';
+
+/** Those that count when the same call is made again. */
+export const countingStates: readonly ApprovalState[] = ['waiting', 'approved', 'denied'];
 
 /** Where questions are kept. Times are milliseconds since the epoch. */
 export interface ApprovalStore {
@@ -46,8 +52,13 @@ export interface ApprovalStore {
   /** Decides a question that waits; undefined when it does not, or has expired. */
   decide(
     id: string,
-    decision: { readonly state: 'approved' | 'denied'; readonly by: string; readonly at: number },
+    decision: { readonly state: 'approved' | 'denied' | 'withdrawn'; readonly by: string; readonly at: number },
   ): Promise<Approval | undefined>;
+  /**
+   * Ends those that have waited too long, `governanceLimits.approvalsExpired` at once. Each is given to one caller of
+   * this, of all hubs. `areMore`: others still wait.
+   */
+  expire(now: number): Promise<{ readonly ended: readonly Approval[]; readonly areMore: boolean }>;
   list(now: number): Promise<readonly Approval[]>;
   /** Another hub has changed something. */
   onChange(listener: () => void): () => void;
@@ -78,7 +89,7 @@ export function approvalsInMemory(): ApprovalStore {
   return {
     async ask(question, now) {
       const all = [...questions.values()].filter(({ expiresAt }) => expiresAt > now);
-      const same = all.find(({ hash, state }) => hash === question.hash && state !== 'used');
+      const same = all.find(({ hash, state }) => hash === question.hash && countingStates.includes(state));
       if (same) return { approval: same, isNew: false };
       const waiting = all.filter(({ state }) => state === 'waiting');
       checkRoom(waiting.length, waiting.filter(({ caller }) => caller === question.caller).length);
@@ -93,6 +104,15 @@ export function approvalsInMemory(): ApprovalStore {
       return [...questions.values()].some((one) => one.hash === hash && one.state === 'used' && one.expiresAt > now);
     },
     decide: async (id, { state, by, at }) => change(id, 'waiting', { state, decidedBy: by, decidedAt: at }, at),
+    async expire(now) {
+      const waiting = [...questions.values()].filter(({ state }) => state === 'waiting');
+      const ended = waiting
+        .filter(({ expiresAt }) => expiresAt <= now)
+        .slice(0, governanceLimits.approvalsExpired)
+        .map((one) => ({ ...one, state: 'expired' as const }));
+      for (const one of ended) questions.set(one.id, one);
+      return { ended, areMore: waiting.length > ended.length };
+    },
     async list(now) {
       return shown([...questions.values()].reverse(), now);
     },

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { type Approval, type ApprovalStore, checkRoom, shown } from './approval-store.ts';
+import { type Approval, type ApprovalStore, checkRoom, countingStates, shown } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
 const channel = 'approvals';
@@ -56,6 +56,20 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       if (row) tell();
       return row && approvalOf(row);
     },
+    async expire(now) {
+      const database = await open();
+      // What another hub is ending at this moment is passed over.
+      const rows = await database.query<Row>(
+        `update toolhub.approvals set state = 'expired' where state = 'waiting' and id in
+           (select id from toolhub.approvals where state = 'waiting' and expires_at <= $1
+            order by expires_at limit ${governanceLimits.approvalsExpired} for update skip locked)
+         returning ${columns}`,
+        [new Date(now)],
+      );
+      if (rows.length > 0) tell();
+      const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
+      return { ended: rows.map(approvalOf), areMore: left !== undefined };
+    },
     async list(now) {
       const rows = await (
         await open()
@@ -78,9 +92,9 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
 async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ approval: Approval; isNew: boolean }> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [question.hash]);
   const [same] = await tx.query<Row>(
-    `select ${columns} from toolhub.approvals where hash = $1 and state <> 'used' and expires_at > $2
+    `select ${columns} from toolhub.approvals where hash = $1 and state = any($3) and expires_at > $2
      order by created_at desc limit 1`,
-    [question.hash, now],
+    [question.hash, now, countingStates],
   );
   if (same) return { approval: approvalOf(same), isNew: false };
   const [waiting] = await tx.query<{ all: number; own: number }>(

@@ -39,13 +39,20 @@ export interface ApprovalOptions {
   readonly lifeMs: () => number;
   readonly asked?: (approval: Approval) => void;
   readonly decided?: (approval: Approval) => void;
+  /** It has waited too long; of hubs on one database one is told. */
+  readonly expired?: (approval: Approval) => void;
 }
 
 export function createApprovals(options: ApprovalOptions, now: () => number = Date.now): Approvals {
-  const { store, lifeMs, asked, decided } = options;
+  const { store, lifeMs, asked, decided, expired } = options;
   const waiting = new Set<() => void>();
   const listeners = new Set<() => void>();
+  const expiry = expiring(store, now, (ended) => {
+    for (const one of ended) expired?.(one);
+    changed();
+  });
   const changed = (): void => {
+    expiry.someMayWait();
     for (const look of waiting) look();
     for (const listener of listeners) listener();
   };
@@ -53,6 +60,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
   // A notice of another hub may be lost, and time passes without one.
   const timer = setInterval(() => {
     for (const look of waiting) look();
+    void expiry.look();
   }, governanceLimits.approvalLookMs).unref();
 
   async function ask(question: ApprovalQuestion): Promise<Approval> {
@@ -117,6 +125,33 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
     close() {
       clearInterval(timer);
       stopHearing();
+    },
+  };
+}
+
+/** Ends questions that have waited too long. A hub on which none waits does not ask the database. */
+function expiring(store: ApprovalStore, now: () => number, tell: (ended: readonly Approval[]) => void) {
+  // Also those of other hubs, and of the time before a restart.
+  let mayWait = true;
+  let isLooking = false;
+  return {
+    someMayWait(): void {
+      mayWait = true;
+    },
+    async look(): Promise<void> {
+      if (!mayWait || isLooking) return;
+      isLooking = true;
+      mayWait = false;
+      try {
+        const { ended, areMore } = await store.expire(now());
+        mayWait ||= areMore;
+        if (ended.length > 0) tell(ended);
+      } catch {
+        // The database is away: later.
+        mayWait = true;
+      } finally {
+        isLooking = false;
+      }
     },
   };
 }

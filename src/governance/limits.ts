@@ -35,10 +35,26 @@ export const governanceLimits = {
   approvalMs: 600_000,
   /** Of the arguments that a person is shown. */
   approvalArgumentChars: 20_000,
-  /** How often a call looks whether its question was decided at another hub, besides being told. */
+  /** How often a call looks whether its question was decided at another hub, besides being told, or has expired. */
   approvalLookMs: 5_000,
   /** Decided questions that are still shown. */
   approvalsKept: 500,
+  /** Questions that are ended at once because they have waited too long; more the next time. */
+  approvalsExpired: 200,
+
+  // the webhook of approvals
+
+  /** Messages that wait for it; more are dropped, and counted in the log. */
+  webhookQueue: 500,
+  /** Of the arguments in a message: what a chat shows. The page has all. */
+  webhookArgumentChars: 2_000,
+  /** How long an attempt may take, how many there are, the wait between them, and the longest that is asked for. */
+  webhookMs: 10_000,
+  webhookAttempts: 3,
+  webhookRetryMs: 2_000,
+  webhookRetryMostMs: 60_000,
+  /** What a stop waits for the message that is under way. */
+  webhookCloseMs: 2_000,
 
   // secrets in calls
 

@@ -1,17 +1,22 @@
-import type { AuditOutputs, Settings } from '../core/settings/types.ts';
+import type { AuditOutputs, Settings, WebhookTarget } from '../core/settings/types.ts';
 import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/server/placeholders.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 /** Where the audit log goes besides, with the variables of its texts filled in. */
-export function auditOutputs(
-  { system }: Settings,
-  { variables }: Pick<Env, 'variables'>,
-  { known }: Pick<SecretFiles, 'known'>,
-): AuditOutputs | undefined {
+export function auditOutputs({ system }: Settings, ...from: From): AuditOutputs | undefined {
   const { webhook, syslog } = system.audit ?? {};
-  const filled = (text: string) => expandText(text, [variables], new Set(), known).trim();
-  if (webhook === undefined) return system.audit;
-  const { url, secret } = webhook;
-  return { syslog, webhook: { url: filled(url), ...(secret !== undefined && { secret: filled(secret) }) } };
+  return webhook === undefined ? system.audit : { syslog, webhook: filled(webhook, ...from) };
+}
+
+/** Who is told of questions to people, in the same way. */
+export function approvalWebhook({ system }: Settings, ...from: From): WebhookTarget | undefined {
+  return system.approvalWebhook && filled(system.approvalWebhook, ...from);
+}
+
+type From = [env: Pick<Env, 'variables'>, files: Pick<SecretFiles, 'known'>];
+
+function filled({ url, secret }: WebhookTarget, ...[{ variables }, { known }]: From): WebhookTarget {
+  const fill = (text: string) => expandText(text, [variables], new Set(), known).trim();
+  return { url: fill(url), ...(secret !== undefined && { secret: fill(secret) }) };
 }

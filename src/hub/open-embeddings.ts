@@ -2,7 +2,7 @@ import type { Closers } from '../core/closers.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { auditOutputs } from './audit-outputs.ts';
+import { approvalWebhook, auditOutputs } from './audit-outputs.ts';
 import type { Env } from '../env/env.ts';
 import { expandText, type ReadFile } from '../settings/server/placeholders.ts';
 import { secretValues } from '../settings/server/secret-values.ts';
@@ -67,6 +67,7 @@ export function secretsOf(settings: Settings, env: Env, files: SecretFiles): str
     ...keys,
     ...clientSecrets(settings, env, files),
     ...[auditOutputs(settings, env, files)?.webhook?.secret ?? []].flat(),
+    ...[approvalWebhook(settings, env, files)?.secret ?? []].flat(),
     ...values(),
   ];
 }

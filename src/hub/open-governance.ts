@@ -5,6 +5,7 @@ import type { LoggerFor } from '../core/logger.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
+import { createApprovalWebhook } from '../governance/approval-webhook.ts';
 import { approvalsInMemory } from '../governance/approval-store.ts';
 import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { type Approvals, createApprovals } from '../governance/approvals.ts';
@@ -13,9 +14,16 @@ import { createCallCounts } from '../governance/call-counts.ts';
 import { governanceLimits } from '../governance/limits.ts';
 import { sharedCallCounts } from '../governance/shared-call-counts.ts';
 import type { Governance } from '../mcp/relay/admission.ts';
+import { type RecordOptions, withoutSecrets } from '../mcp/records.ts';
+import { approvalWebhook } from './audit-outputs.ts';
+import type { SecretFiles } from './secret-files.ts';
 
 export interface OpenGovernance {
-  readonly env: Pick<Env, 'database'>;
+  readonly env: Pick<Env, 'database' | 'basePath' | 'variables'>;
+  readonly files: Pick<SecretFiles, 'known'>;
+  /** The address of the hub for people, without `BASE_PATH`. */
+  readonly address: () => string;
+  readonly hide: RecordOptions['hide'];
   /** As the views have them. */
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
@@ -29,7 +37,7 @@ export interface OpenGovernance {
 
 /** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
 export function openGovernance(
-  { env, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
+  { env, files, address, hide, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
   closers: Closers,
 ): Governance & { readonly approvals: Approvals; readonly pins: Pins } {
   const isShared = env.database.kind === 'postgres';
@@ -37,13 +45,31 @@ export function openGovernance(
   const together = isShared ? sharedCallCounts(database, alone, log('gateway')) : undefined;
   if (together) closers.add(() => together.close());
   const security = log('approvals');
+  const webhook = createApprovalWebhook({
+    target: () => approvalWebhook(settings(), env, files),
+    page: () => `${address()}${env.basePath}/approvals`,
+    hide: (args, chars) => withoutSecrets(args, hide, chars),
+    log: security,
+  });
+  closers.add(() => webhook.close());
   const approvals = createApprovals({
     store: isShared ? approvalsInTable(database) : approvalsInMemory(),
     lifeMs: () => settings().system.approvalMs ?? governanceLimits.approvalMs,
-    asked: ({ id, who, policy, server, tool, caller }) =>
-      security.info('a call waits for approval', { id, who, policy, server, tool, caller }),
-    decided: ({ id, state, decidedBy, server, tool, caller }) =>
-      security.info(`a call was ${state}`, { id, by: decidedBy, server, tool, caller }),
+    asked(approval) {
+      const { id, who, policy, server, tool, caller } = approval;
+      security.info('a call waits for approval', { id, who, policy, server, tool, caller });
+      webhook.tell(approval);
+    },
+    decided(approval) {
+      const { id, state, decidedBy, server, tool, caller } = approval;
+      security.info(`a call was ${state}`, { id, by: decidedBy, server, tool, caller });
+      webhook.tell(approval);
+    },
+    expired(approval) {
+      const { id, server, tool, caller } = approval;
+      security.info('a call was not approved in time', { id, server, tool, caller });
+      webhook.tell(approval);
+    },
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());

@@ -77,6 +77,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   let listening = '';
   let hideSecrets = (): void => {};
   const files = createSecretFiles(log('hub'), () => hideSecrets());
+  const address = () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening;
   const upstream = await openUpstream(env, { ...storage, files }, closers, {
     changed: () => loop.flag(),
     signInsChanged() {
@@ -86,7 +87,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     },
     clients: () => clients,
     withoutCredentials: (...header) => access.withoutCredentials(...header),
-    address: () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening,
+    address,
   });
   const { pool, dedicated, signIns, grants, savedText } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
@@ -134,11 +135,10 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const bodies = bodyBudget(current);
   const { server, fastPath } = httpServer;
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
-  const { arrivals, forRequests } = openCallRecords(
-    { ...storage, changes, counts, clean: book.clean, hide: book.hide },
-    closers,
-  );
-  const governance = openGovernance({ ...storage, env, ...snapshots, changes, pins }, closers);
+  const forRecords = { ...storage, changes, counts, clean: book.clean, hide: book.hide };
+  const { arrivals, forRequests } = openCallRecords(forRecords, closers);
+  const governed = { ...storage, ...snapshots, env, files, address, hide: book.hide, changes, pins };
+  const governance = openGovernance(governed, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };
   const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });

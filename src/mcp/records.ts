@@ -378,15 +378,14 @@ function payloads(
   // Of a large one, what is left when it is cut: no character has more than four bytes.
   const kept = typeof output === 'object' ? output.slice(0, logLimits.activityPayloadChars * 8).toString() : output;
   return {
-    ...(input !== undefined && { input: withoutSecrets(input, hide) }),
-    ...(kept !== undefined && { output: withoutSecrets(kept, hide) }),
+    ...(input !== undefined && { input: withoutSecrets(input, hide, logLimits.activityPayloadChars) }),
+    ...(kept !== undefined && { output: withoutSecrets(kept, hide, logLimits.activityPayloadChars) }),
   };
 }
 
-function withoutSecrets(text: string, hide: RecordOptions['hide']): string {
-  return hideSecrets(hide(text, logLimits.activityPayloadChars))
-    .replace(tokens, mask)
-    .replace(secretMembers, `$1"${mask}"`);
+/** The first characters of a JSON text, without secrets of the settings, tokens, and members named as secrets. */
+export function withoutSecrets(text: string, hide: RecordOptions['hide'], chars: number): string {
+  return hideSecrets(hide(text, chars)).replace(tokens, mask).replace(secretMembers, `$1"${mask}"`);
 }
 
 const tokens = /mcphub_[0-9a-f]{64}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g;

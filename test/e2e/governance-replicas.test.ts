@@ -3,6 +3,7 @@ import { api, login } from '../kit/api.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
+import { receiver } from '../kit/receiver.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -51,7 +52,8 @@ test('a limit is one limit for both', async () => {
 
 test('a question of one hub is answered at the other; of two answers one counts', async () => {
   const text = '@approve("admin") forbid(principal, action, resource == Tool::"db/echo");';
-  await put({ policies: [{ id: 'ask', text }] });
+  const { url, received } = await receiver();
+  await put({ policies: [{ id: 'ask', text }], approvals: { webhook: { url } } });
   await until('the second hub knows', async () =>
     (await api(hubs[1], 'GET', '/policies', { token: admin })).text.includes('"ask"'),
   );
@@ -71,5 +73,9 @@ test('a question of one hub is answered at the other; of two answers one counts'
     expect(decisions.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   }
   for (const answer of await Promise.all(running)) expect(answer.error, answer.text).toBeUndefined();
-  await put({ policies: null });
+  // One hub tells of each.
+  await until('the webhook is told', () => received.length >= 4);
+  const events = received.map(({ body }) => (JSON.parse(body) as { event: string }).event);
+  expect(events.toSorted()).toEqual(['approval.approved', 'approval.approved', 'approval.asked', 'approval.asked']);
+  await put({ policies: null, approvals: null });
 });

@@ -1,9 +1,11 @@
+import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { begin, reply, askable } from '../kit/asking.ts';
 import { type Hostile, hostileHttp, temporaryFolder } from '../kit/hostile.ts';
+import { receiver } from '../kit/receiver.ts';
 import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -252,6 +254,31 @@ describe('an approval', () => {
     expect((await decide(id, 'approve', bob)).status).toBe(404);
     expect((await decide(id, 'approve', ann)).status).toBe(200);
     expect((await running).message).not.toHaveProperty('error');
+  });
+
+  test('is told to a webhook, without secrets, and so is its answer', async () => {
+    const { url, received } = await receiver();
+    await put({ approvals: { webhook: { url, secret: 'known to both' } } });
+    await set(ask('admin'));
+    const running = call({ text: 'pay', password: 'not to be told' }, ann);
+    await decide(await asked('pay'), 'deny');
+    expect((await running).message).toHaveProperty('error');
+    await until('both are told', () => received.length >= 2);
+    const [first, second] = received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    expect(first).toMatchObject({
+      event: 'approval.asked',
+      url: `${hub.url}/approvals`,
+      approval: { server: 'db', tool: 'echo', caller: 'ann', arguments: '{"text":"pay","password":"••••"}' },
+    });
+    expect(second).toMatchObject({ event: 'approval.denied', approval: { decidedBy: 'admin' } });
+    const signature = createHmac('sha256', 'known to both')
+      .update(received[0]?.body ?? '')
+      .digest('hex');
+    expect(received[0]?.headers['x-toolhub-signature']).toBe(`sha256=${signature}`);
+    const shown = await api(hub, 'GET', '/settings', { token: admin });
+    expect(shown.text).toContain(url);
+    expect(shown.text).not.toContain('known to both');
+    await put({ approvals: null });
   });
 
   test('by the caller is asked of its client, in both eras', async () => {

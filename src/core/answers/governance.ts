@@ -69,7 +69,7 @@ export const approval = object(
     argumentsCut: flag,
     caller: text,
     callerKind: text,
-    state: oneOf(['waiting', 'approved', 'denied', 'used', 'expired']),
+    state: oneOf(['waiting', 'approved', 'denied', 'used', 'expired', 'withdrawn']),
     createdAt: time,
     expiresAt: time,
     mayDecide: saying('You may answer it.', flag),

@@ -390,12 +390,20 @@ export interface SystemSettings {
   readonly pinMode?: PinMode | undefined;
   /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */
   readonly approvalMs?: number | undefined;
+  /** Who is told of questions to people (`approvals.webhook`). Its texts may name variables. */
+  readonly approvalWebhook?: WebhookTarget | undefined;
   /** Where records of the audit log go besides. Secrets may name variables. */
   readonly audit?: AuditOutputs | undefined;
 }
 
+/** An address that is sent messages; they are signed where there is a secret. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly secret?: string | undefined;
+}
+
 /** `systemConfig.audit`. */
 export interface AuditOutputs {
-  readonly webhook?: { readonly url: string; readonly secret?: string | undefined } | undefined;
+  readonly webhook?: WebhookTarget | undefined;
   readonly syslog?: { readonly host: string; readonly port: number; readonly protocol: 'udp' | 'tcp' } | undefined;
 }

@@ -58,13 +58,14 @@ function readGovernance(
   { limits, policies, approvals, pins, audit }: Partial<z.output<typeof systemShape>>,
   value: unknown,
   report: Report,
-): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'policies' | 'pinMode' | 'audit'> {
+): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'audit'> {
   const seconds = approvals?.expireSeconds;
   return {
     audit,
     defaultLimits: readCallLimits(limits?.default),
     pinMode: pins?.mode,
     approvalMs: seconds === undefined ? undefined : seconds * 1_000,
+    approvalWebhook: approvals?.webhook,
     ...readPolicies(policies, policyFilesIn(value), report),
   };
 }

@@ -115,7 +115,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
     'thresholds',
   ],
   limits: ['default'],
-  approvals: ['expireSeconds'],
+  approvals: ['expireSeconds', 'webhook'],
   pins: ['mode'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };

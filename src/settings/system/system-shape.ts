@@ -8,6 +8,11 @@ import { authShape } from './auth-shape.ts';
 import { policiesShape } from './policies-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
 
+const webhookShape = z.strictObject({
+  url: z.string().regex(/^https?:\/\/\S+$|\$\{/, problemTable.http_address),
+  secret: text.optional(),
+});
+
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
 export const systemShape = z.looseObject({
   nameSeparator: text.optional(),
@@ -39,12 +44,7 @@ export const systemShape = z.looseObject({
   policyFolder: text.optional(),
   audit: z
     .strictObject({
-      webhook: z
-        .strictObject({
-          url: z.string().regex(/^https?:\/\/\S+$|\$\{/, problemTable.http_address),
-          secret: text.optional(),
-        })
-        .optional(),
+      webhook: webhookShape.optional(),
       syslog: z
         .strictObject({
           host: z.string().regex(/^[\w.:-]{1,255}$/, 'must be a name or an address'),
@@ -61,6 +61,7 @@ export const systemShape = z.looseObject({
         settingsLimits.approvalSecondsMost,
         'seconds',
       ).optional(),
+      webhook: webhookShape.optional(),
     })
     .optional(),
 });

@@ -108,6 +108,7 @@ const tones: Record<Approval['state'], Tone> = {
   used: 'good',
   denied: 'bad',
   expired: 'plain',
+  withdrawn: 'plain',
 };
 
 function Decided({ approval }: { readonly approval: Approval }) {

@@ -20,6 +20,7 @@ export const approvals: Texts['approvals'] = {
     used: 'Freigegeben und ausgeführt',
     denied: 'Abgelehnt',
     expired: 'Abgelaufen',
+    withdrawn: 'Zurückgezogen',
   },
 };
 

@@ -18,6 +18,7 @@ export const approvals = {
     used: 'Approved and made',
     denied: 'Denied',
     expired: 'Expired',
+    withdrawn: 'Withdrawn',
   },
 };
 

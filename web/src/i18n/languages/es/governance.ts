@@ -20,6 +20,7 @@ export const approvals: Texts['approvals'] = {
     used: 'Aprobada y hecha',
     denied: 'Denegada',
     expired: 'Caducada',
+    withdrawn: 'Retirada',
   },
 };
 

@@ -20,6 +20,7 @@ export const approvals: Texts['approvals'] = {
     used: 'Approuvé et exécuté',
     denied: 'Refusé',
     expired: 'Expiré',
+    withdrawn: 'Retiré',
   },
 };
 

@@ -20,6 +20,7 @@ export const approvals: Texts['approvals'] = {
     used: '承認され実行済み',
     denied: '拒否',
     expired: '期限切れ',
+    withdrawn: '取り下げ',
   },
 };
 

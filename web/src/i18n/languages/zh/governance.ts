@@ -20,6 +20,7 @@ export const approvals: Texts['approvals'] = {
     used: '已批准并执行',
     denied: '已拒绝',
     expired: '已过期',
+    withdrawn: '已撤回',
   },
 };
 
