@@ -7,9 +7,18 @@ const start = Date.parse('2026-11-25T23:00:00Z');
 
 function counts() {
   let at = start;
-  const made = createCallCounts(() => at);
+  let passed = 5_000;
+  const made = createCallCounts(
+    () => at,
+    () => passed,
+  );
   return {
-    later: (ms: number) => (at += ms),
+    later: (ms: number) => {
+      at += ms;
+      passed += ms;
+    },
+    /** The clock is set. */
+    jump: (ms: number) => void (at += ms),
     take: (counted: Counted | readonly Counted[]) => {
       const taken = made.take(Array.isArray(counted) ? counted : [counted as Counted]);
       if (taken instanceof Promise) throw new Error('memory does not wait');
@@ -122,6 +131,112 @@ describe('a server that several callers share', () => {
     expect(take(by('loop')).kind).toBe('refused');
     later(11_000);
     expect(take(by('loop')).kind).toBe('taken');
+  });
+});
+
+describe('one slow server, and an agent in a loop', () => {
+  /** Calls that last until they are ended, of callers that ask again whenever they are refused. */
+  function server(limits: CallLimits) {
+    const { take, later } = counts();
+    const running: { caller: string; release: () => void }[] = [];
+    const served: string[] = [];
+    return {
+      later,
+      served,
+      ask(...callers: string[]) {
+        for (const caller of callers) {
+          const taken = take(counted(limits, 'server slow', caller));
+          if (taken.kind === 'refused') continue;
+          running.push({ caller, release: taken.release });
+          served.push(caller);
+        }
+      },
+      end: () => running.shift()?.release(),
+    };
+  }
+
+  test.each([
+    ['one place', 1, ['ann'], ['loop', 'ann', 'loop', 'ann', 'loop', 'ann']],
+    ['two places', 2, ['ann'], ['loop', 'loop', 'ann', 'loop', 'ann', 'loop']],
+    ['fewer places than callers', 1, ['ann', 'bob'], ['loop', 'ann', 'bob', 'loop', 'ann', 'bob']],
+    ['places that cannot be shared evenly', 3, ['ann'], ['loop', 'loop', 'loop', 'ann', 'loop', 'loop', 'ann']],
+  ])('%s: all have their turn', (_, concurrentCalls, others, expected) => {
+    const slow = server({ concurrentCalls });
+    while (slow.served.length < concurrentCalls) slow.ask('loop');
+    while (slow.served.length < expected.length) {
+      slow.ask('loop', ...others);
+      slow.end();
+      slow.later(900);
+      // The one in a loop is always there first.
+      slow.ask('loop', 'loop', ...others);
+    }
+    expect(slow.served.slice(0, expected.length)).toEqual(expected);
+  });
+
+  test('a turn passes when its caller does not come back', () => {
+    const slow = server({ concurrentCalls: 1 });
+    slow.ask('loop', 'ann');
+    slow.end();
+    slow.ask('loop');
+    expect(slow.served).toEqual(['loop']);
+    slow.later(3_001);
+    slow.ask('loop');
+    expect(slow.served).toEqual(['loop', 'loop']);
+  });
+
+  test('calls of a minute are kept as places are', () => {
+    const slow = server({ callsPerMinute: 1 });
+    slow.ask('loop', 'ann');
+    slow.end();
+    slow.later(61_000);
+    slow.ask('loop', 'ann', 'loop');
+    slow.end();
+    expect(slow.served).toEqual(['loop', 'ann']);
+    slow.later(61_000);
+    slow.ask('ann', 'loop');
+    expect(slow.served).toEqual(['loop', 'ann', 'loop']);
+  });
+
+  test('who is refused for a reason of its own waits for no place', () => {
+    const { take } = counts();
+    const limits = { concurrentCalls: 1 };
+    const loop = counted(limits, 'server slow', 'loop');
+    const ann = [counted({ callsPerDay: 1 }, 'user ann'), counted(limits, 'server slow', 'ann')];
+    const own = take(ann);
+    if (own.kind === 'taken') own.release();
+    const first = take(loop);
+    expect(take(ann)).toMatchObject({ kind: 'refused', limit: 'callsPerDay' });
+    if (first.kind === 'taken') first.release();
+    expect(take(loop).kind).toBe('taken');
+  });
+});
+
+describe('a clock that is set', () => {
+  test.each([
+    ['an hour back', -3_600_000],
+    ['an hour forward', 3_600_000 - 1],
+    ['a year back', -365 * 86_400_000],
+  ])('%s changes no minute', (_, ms) => {
+    const { take, later, jump } = counts();
+    const ann = counted({ callsPerMinute: 1 });
+    take(ann);
+    jump(ms);
+    expect(take(ann)).toMatchObject({ kind: 'refused', retryAfterMs: 61_000 });
+    later(61_000);
+    expect(take(ann).kind).toBe('taken');
+  });
+
+  test('counts each day as often as it was called, forth and back', () => {
+    const { take, jump } = counts();
+    const ann = counted({ callsPerDay: 2 });
+    const day = 86_400_000;
+    take(ann);
+    jump(day);
+    expect([take(ann).kind, take(ann).kind, take(ann).kind]).toEqual(['taken', 'taken', 'refused']);
+    jump(-day);
+    expect([take(ann).kind, take(ann).kind]).toEqual(['taken', 'refused']);
+    jump(day);
+    expect(take(ann)).toMatchObject({ kind: 'refused', retryAfterMs: 3_600_000 });
   });
 });
 

@@ -24,8 +24,14 @@ export interface Refused {
   readonly retryAfterMs: number;
 }
 
-/** Counts of one hub, in memory: a restart begins again. */
-export function createCallCounts(now: () => number = Date.now): CallCounts {
+/**
+ * Counts of one hub, in memory: a restart begins again. Days are those of the clock; minutes and what callers share go
+ * by time that passes (`steady`), since a clock may be set.
+ */
+export function createCallCounts(
+  now: () => number = Date.now,
+  steady: () => number = () => performance.now(),
+): CallCounts {
   const ofSettings = new Map<string, Count>();
   const strangers = new Map<string, Count>();
 
@@ -43,8 +49,8 @@ export function createCallCounts(now: () => number = Date.now): CallCounts {
     return count;
   }
 
-  function refusal(counted: readonly Counted[], at: number): Refused | undefined {
-    let worst: Refused | undefined;
+  function refusal(counted: readonly Counted[], at: Moment): Denied | undefined {
+    let worst: Denied | undefined;
     for (const one of counted) {
       const found = refusedBy(one, countOf(one.id), at);
       if (found && (!worst || found.retryAfterMs > worst.retryAfterMs)) worst = found;
@@ -52,18 +58,23 @@ export function createCallCounts(now: () => number = Date.now): CallCounts {
     return worst;
   }
 
+  const moment = (): Moment => ({ clock: now(), passed: steady() });
+
   return {
-    look: (counted) => refusal(counted, now()),
+    look: (counted) => refusal(counted, moment()),
     take(counted) {
-      const at = now();
-      for (const { id, caller } of counted) if (caller !== undefined) noteCaller(countOf(id), caller, at);
+      const at = moment();
+      for (const { id, caller } of counted) if (caller !== undefined) noteCaller(countOf(id), caller, at.passed);
       const refused = refusal(counted, at);
-      if (refused) return refused;
+      if (refused) {
+        if (refused.waitsFor) noteWaiting(refused, countOf(refused.waitsFor.id), at.passed);
+        return refused;
+      }
       const counts = counted.map(({ id, caller }) => ({ count: countOf(id), caller }));
       for (const { count, caller } of counts) {
         count.running += 1;
         add(count, at);
-        if (caller !== undefined) addFor(count, caller, 1, at);
+        if (caller !== undefined) addFor(count, caller, 1, at.passed);
       }
       let isOver = false;
       const release = (): void => {
@@ -79,61 +90,88 @@ export function createCallCounts(now: () => number = Date.now): CallCounts {
   };
 }
 
+/** `clock`: milliseconds since the epoch. `passed`: milliseconds that a steady clock has counted. */
+interface Moment {
+  readonly clock: number;
+  readonly passed: number;
+}
+
+/** `waitsFor`: the shared count at which the caller waits for its turn. */
+type Denied = Refused & { readonly waitsFor?: Counted };
+
 /** An address without an account, of which there may be any number. */
 function isStranger(id: string): boolean {
   return /^default address |\naddress /.test(id);
 }
 
-interface Count {
+interface Count extends Seconds {
   running: number;
-  /** Calls of each of the last 61 seconds: the place of a second is its remainder. */
-  readonly seconds: Uint32Array;
-  second: number;
-  day: number;
-  today: number;
+  day: DayCount;
+  /** The day that was counted before: the clock may be put back. */
+  otherDay: DayCount;
   /** By caller, where several share it. */
   readonly callers: Map<string, Caller>;
 }
 
-interface Caller {
-  running: number;
-  askedAt: number;
+/** Calls of each of the last 61 seconds: the place of a second is its remainder. */
+interface Seconds {
   readonly seconds: Uint32Array;
   second: number;
 }
 
+interface DayCount {
+  readonly day: number;
+  readonly calls: number;
+}
+
+interface Caller extends Seconds {
+  running: number;
+  askedAt: number;
+  /** When a call of it was last let through. */
+  servedAt: number;
+  /** It was refused for want of a place, and has its turn until then. */
+  waitsUntil: number;
+}
+
 const window = 61;
+const noDay: DayCount = { day: -1, calls: 0 };
+
+function newSeconds(): Seconds {
+  return { seconds: new Uint32Array(window), second: 0 };
+}
 
 function newCount(): Count {
-  return { running: 0, seconds: new Uint32Array(window), second: 0, day: 0, today: 0, callers: new Map() };
+  return { ...newSeconds(), running: 0, day: noDay, otherDay: noDay, callers: new Map() };
 }
 
-function add(count: Count, at: number): void {
+function add(count: Count, { clock, passed }: Moment): void {
+  countSecond(count, passed);
+  const { day, calls } = today(count, clock);
+  count.day = { day, calls: calls + 1 };
+}
+
+function countSecond(count: Seconds, at: number): void {
   forward(count, at);
-  countSecond(count);
-  count.today += 1;
+  const place = count.second % window;
+  count.seconds[place] = (count.seconds[place] ?? 0) + 1;
 }
 
-function countSecond({ seconds, second }: Pick<Count, 'seconds' | 'second'>): void {
-  seconds[second % window] = (seconds[second % window] ?? 0) + 1;
-}
-
-/** Clears the seconds that have passed since, and the day before. */
-function forward(
-  count: { readonly seconds: Uint32Array; second: number; day?: number; today?: number },
-  at: number,
-): void {
+/** Clears the seconds that have passed since. */
+function forward(count: Seconds, at: number): void {
   const second = Math.floor(at / 1_000);
-  if (second > count.second) {
-    const passed = Math.min(window, second - count.second);
-    for (let i = 1; i <= passed; i++) count.seconds[(count.second + i) % window] = 0;
-    count.second = second;
-  }
-  const day = Math.floor(at / dayMs);
-  if (count.day !== undefined && day > count.day) {
-    count.day = day;
-    count.today = 0;
-  }
+  const passed = Math.min(window, second - count.second);
+  for (let i = 1; i <= passed; i++) count.seconds[(count.second + i) % window] = 0;
+  count.second = Math.max(second, count.second);
+}
+
+/** What was counted on the day that the clock says. */
+function today(count: Count, clock: number): DayCount {
+  const day = Math.floor(clock / dayMs);
+  if (day === count.day.day) return count.day;
+  const known = count.otherDay.day === day ? count.otherDay : { day, calls: 0 };
+  count.otherDay = count.day;
+  count.day = known;
+  return known;
 }
 
 const dayMs = 86_400_000;
@@ -142,14 +180,24 @@ function sum(seconds: Uint32Array): number {
   return seconds.reduce((total, calls) => total + calls, 0);
 }
 
-function noteCaller(count: Count, caller: string, at: number): void {
-  const known = count.callers.get(caller) ?? { running: 0, askedAt: at, seconds: new Uint32Array(window), second: 0 };
-  known.askedAt = at;
-  if (!count.callers.has(caller) && count.callers.size >= governanceLimits.sharers) forgetIdle(count, at);
-  if (count.callers.has(caller) || count.callers.size < governanceLimits.sharers) count.callers.set(caller, known);
+function noteCaller({ callers }: Count, name: string, at: number): void {
+  const known = callers.get(name);
+  if (known) {
+    known.askedAt = at;
+    return;
+  }
+  if (callers.size >= governanceLimits.sharers) forgetIdle(callers, at);
+  if (callers.size >= governanceLimits.sharers) return;
+  callers.set(name, { ...newSeconds(), running: 0, askedAt: at, servedAt: -Infinity, waitsUntil: -Infinity });
 }
 
-function forgetIdle({ callers }: Count, at: number): void {
+/** A place that gets free is kept for a caller without one until it should have asked again. */
+function noteWaiting({ waitsFor, retryAfterMs }: Denied, { callers }: Count, at: number): void {
+  const caller = callers.get(waitsFor?.caller ?? '');
+  if (caller) caller.waitsUntil = at + retryAfterMs + governanceLimits.turnMs;
+}
+
+function forgetIdle(callers: Count['callers'], at: number): void {
   for (const [name, { running, askedAt }] of callers)
     if (running === 0 && at - askedAt > governanceLimits.shareMs) callers.delete(name);
 }
@@ -159,46 +207,72 @@ function addFor({ callers }: Count, name: string, calls: 1 | -1, at: number | un
   if (!caller) return;
   caller.running += calls;
   if (at === undefined) return;
-  forward(caller, at);
-  countSecond(caller);
+  countSecond(caller, at);
+  caller.servedAt = at;
+  caller.waitsUntil = -Infinity;
 }
 
-function refusedBy({ what, limits, caller }: Counted, count: Count, at: number): Refused | undefined {
-  forward(count, at);
+function refusedBy(counted: Counted, count: Count, at: Moment): Denied | undefined {
+  const { limits, caller } = counted;
   const { callsPerMinute, concurrentCalls, callsPerDay } = limits;
-  const refuse = (limit: keyof CallLimits, retryAfterMs: number, isShared = false): Refused => ({
-    kind: 'refused',
-    what,
-    limit,
-    allowed: limits[limit] ?? 0,
-    isShared,
-    retryAfterMs,
-  });
-  if (callsPerDay !== undefined && count.today >= callsPerDay) return refuse('callsPerDay', dayMs - (at % dayMs));
-  if (callsPerMinute !== undefined && sum(count.seconds) >= callsPerMinute)
-    return refuse('callsPerMinute', untilLess(count, callsPerMinute, at));
-  if (concurrentCalls !== undefined && count.running >= concurrentCalls) return refuse('concurrentCalls', waitMs);
+  const waitsFor = caller === undefined ? {} : { waitsFor: counted };
+  const refuse = (limit: keyof CallLimits, retryAfterMs: number, more: { isShared?: true; waitsFor?: Counted }) =>
+    refusedAt(counted, limit, retryAfterMs, more);
+  forward(count, at.passed);
+  if (callsPerDay !== undefined && today(count, at.clock).calls >= callsPerDay)
+    return refuse('callsPerDay', dayMs - (at.clock % dayMs), {});
+  const inMinute = callsPerMinute === undefined ? 0 : sum(count.seconds);
+  if (callsPerMinute !== undefined && inMinute >= callsPerMinute)
+    return refuse('callsPerMinute', untilLess(count, callsPerMinute, at.passed), waitsFor);
+  if (concurrentCalls !== undefined && count.running >= concurrentCalls)
+    return refuse('concurrentCalls', waitMs, waitsFor);
   const own = caller === undefined ? undefined : count.callers.get(caller);
   if (!own) return undefined;
   // What a server can do is for all of its callers: while others want it too, none takes more than its part.
-  const sharers = [...count.callers.values()].filter(
-    ({ running, askedAt }) => running > 0 || at - askedAt < governanceLimits.shareMs,
-  ).length;
-  if (sharers < 2) return undefined;
-  const part = (all: number): number => Math.max(1, Math.ceil(all / sharers));
-  forward(own, at);
+  const { sharers, ahead } = othersOf(own, count, at.passed);
+  if (sharers === 0) return undefined;
+  const part = (all: number): number => Math.ceil(all / (sharers + 1));
+  forward(own, at.passed);
   if (callsPerMinute !== undefined && sum(own.seconds) >= part(callsPerMinute))
-    return refuse('callsPerMinute', untilLess(own, part(callsPerMinute), at), true);
+    return refuse('callsPerMinute', untilLess(own, part(callsPerMinute), at.passed), { isShared: true });
   if (concurrentCalls !== undefined && own.running >= part(concurrentCalls))
-    return refuse('concurrentCalls', waitMs, true);
+    return refuse('concurrentCalls', waitMs, { isShared: true });
+  // And those who wait without a place have theirs before who was served after them.
+  if (callsPerMinute !== undefined && callsPerMinute - inMinute <= ahead)
+    return refuse('callsPerMinute', waitMs, { isShared: true, ...waitsFor });
+  if (concurrentCalls !== undefined && concurrentCalls - count.running <= ahead)
+    return refuse('concurrentCalls', waitMs, { isShared: true, ...waitsFor });
   return undefined;
 }
 
+/** How many others want a part, and how many of them wait for a place and come before this one. */
+function othersOf(own: Caller, { callers }: Count, at: number): { sharers: number; ahead: number } {
+  let sharers = 0;
+  let ahead = 0;
+  for (const other of callers.values()) {
+    if (other === own) continue;
+    const waits = other.waitsUntil > at;
+    if (waits || other.running > 0 || at - other.askedAt < governanceLimits.shareMs) sharers += 1;
+    if (waits && other.running === 0 && other.servedAt < own.servedAt) ahead += 1;
+  }
+  return { sharers, ahead };
+}
+
+/** The refusal by one limit of a count. */
+export function refusedAt<More extends object>(
+  { what, limits }: Counted,
+  limit: keyof CallLimits,
+  retryAfterMs: number,
+  more: More,
+): Refused & More {
+  return { kind: 'refused', what, limit, allowed: limits[limit] ?? 0, isShared: false, retryAfterMs, ...more };
+}
+
 /** When a place among running calls may be free is not known. */
-const waitMs = 1_000;
+export const waitMs = 1_000;
 
 /** Milliseconds until fewer than `allowed` calls are in the window. */
-function untilLess({ seconds, second }: Pick<Count, 'seconds' | 'second'>, allowed: number, at: number): number {
+function untilLess({ seconds, second }: Seconds, allowed: number, at: number): number {
   let left = sum(seconds);
   for (let age = window - 1; age >= 0; age--) {
     left -= seconds[(second - age + window * 2) % window] ?? 0;

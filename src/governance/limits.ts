@@ -6,6 +6,11 @@ export const governanceLimits = {
   strangers: 50_000,
   /** A caller takes part in what a server can do for this long after its last call. */
   shareMs: 10_000,
+  /**
+   * A place that gets free is kept for a caller who was refused for want of one, until this long after it was told to
+   * ask again; then it is free for those who ask.
+   */
+  turnMs: 2_000,
   /** Callers of one server among whom it is shared. */
   sharers: 1_000,
   /** A hub that says nothing for this long does not call any more: what it had running is over. */

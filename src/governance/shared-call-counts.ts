@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import type { CallLimits } from '../core/settings/types.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import type { CallCounts, Refused, Taken } from './call-counts.ts';
+import { type CallCounts, type Refused, refusedAt, type Taken, waitMs } from './call-counts.ts';
 import { governanceLimits } from './limits.ts';
 
 /**
@@ -60,6 +60,7 @@ export function sharedCallCounts(
               await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`limit ${id}`]);
             const found = await refusal(tx, counted);
             if (!found) await count(tx, counted, hub);
+            else if (found.waitsFor) await noteWaiting(tx, found.waitsFor, found.retryAfterMs, hub);
             return found;
           });
           if (refused) return refused;
@@ -106,7 +107,7 @@ function beating(attempt: Attempt, hub: string, running: ReadonlyMap<string, num
   const beat = setInterval(() => {
     const places = [...running].map(([key, calls]) => [...(key.split('\n\n') as [string, string]), calls] as const);
     const ids = places.map(([id]) => id);
-    attempt('delete from toolhub.call_running where hub = $1 and id <> all($2::text[])', [hub, ids]);
+    attempt('delete from toolhub.call_running where hub = $1 and calls > 0 and id <> all($2::text[])', [hub, ids]);
     if (places.length === 0) return;
     attempt(
       `insert into toolhub.call_running (id, caller, hub, calls)
@@ -143,12 +144,33 @@ async function count(tx: Transaction, counted: readonly Counted[], hub: string):
       [id, caller],
     );
     await tx.query(
-      `insert into toolhub.call_running (id, caller, hub, calls) values ($1, $2, $3, 1)
-       on conflict (id, caller, hub) do update set calls = toolhub.call_running.calls + 1, seen_at = now()`,
+      `insert into toolhub.call_running (id, caller, hub, calls, served_at) values ($1, $2, $3, 1, clock_timestamp())
+       on conflict (id, caller, hub) do update
+         set calls = toolhub.call_running.calls + 1, seen_at = now(), served_at = clock_timestamp()`,
       [id, caller, hub],
     );
+    if (caller !== '')
+      await tx.query(
+        `update toolhub.call_running set waits_until = null
+         where id = $1 and caller = $2 and waits_until is not null`,
+        [id, caller],
+      );
   }
 }
+
+/** A place that gets free, at any hub, is kept for a caller without one until it should have asked again. */
+async function noteWaiting(tx: Transaction, { id, caller }: Counted, retryAfterMs: number, hub: string): Promise<void> {
+  await tx.query(
+    `insert into toolhub.call_running (id, caller, hub, calls, waits_until)
+     select $1, $2, $3::uuid, 0, clock_timestamp() + $4::int * interval '1 millisecond'
+     where (select count(*) from toolhub.call_running where id = $1) < $5::int
+     on conflict (id, caller, hub) do update set seen_at = now(), waits_until = excluded.waits_until`,
+    [id, caller ?? '', hub, Math.round(retryAfterMs) + governanceLimits.turnMs, governanceLimits.sharers],
+  );
+}
+
+/** `waitsFor`: the shared count at which the caller waits for its turn. */
+type Denied = Refused & { readonly waitsFor?: Counted };
 
 interface Totals {
   readonly minute: number;
@@ -156,13 +178,17 @@ interface Totals {
   readonly today: number;
   readonly running: number;
   readonly own_running: number;
+  /** How many others want a part. */
   readonly sharers: number;
-  readonly oldest: string | null;
-  readonly ms_left: string;
+  /** How many of them wait for a place and come before this one. */
+  readonly ahead: number;
+  /** Until the oldest call of the minute is out of it. */
+  readonly minute_left: number;
+  readonly day_left: number;
 }
 
-async function refusal(tx: Transaction, counted: readonly Counted[]): Promise<Refused | undefined> {
-  let worst: Refused | undefined;
+async function refusal(tx: Transaction, counted: readonly Counted[]): Promise<Denied | undefined> {
+  let worst: Denied | undefined;
   for (const one of counted) {
     const found = refusedBy(one, await totalsOf(tx, one));
     if (found && (!worst || found.retryAfterMs > worst.retryAfterMs)) worst = found;
@@ -170,49 +196,57 @@ async function refusal(tx: Transaction, counted: readonly Counted[]): Promise<Re
   return worst;
 }
 
+/** By the database's clock alone: those of hubs may differ. What is later than now was counted before it was set. */
 async function totalsOf(tx: Transaction, { id, caller = '' }: Counted): Promise<Totals> {
   const [totals] = await tx.query<Totals>(
     `with now as (select extract(epoch from clock_timestamp()) as s),
-     minute as (select caller, bucket, calls from toolhub.call_counts, now where id = $1 and bucket > floor(s) - 61),
+     minute as (select caller, bucket, calls from toolhub.call_counts, now
+                where id = $1 and bucket > floor(s) - 61 and bucket <= floor(s)),
      live as (select caller, calls from toolhub.call_running
-              where id = $1 and calls > 0 and seen_at > now() - ${governanceLimits.hubGoneMs} * interval '1 millisecond')
+              where id = $1 and calls > 0 and seen_at > now() - ${governanceLimits.hubGoneMs} * interval '1 millisecond'),
+     turns as (select caller, coalesce(max(waits_until) > clock_timestamp(), false) as waits,
+                 coalesce(max(served_at), '-infinity') as served_at
+               from toolhub.call_running where id = $1 group by caller),
+     recent as (select caller from live union
+       select caller from minute, now where bucket > floor(s) - ${Math.ceil(governanceLimits.shareMs / 1_000)} union
+       select caller from turns where waits)
      select coalesce((select sum(calls) from minute), 0)::int as minute,
        coalesce((select sum(calls) from minute where caller = $2), 0)::int as own,
        coalesce((select calls from toolhub.call_counts, now where id = $1 and bucket = -floor(s / 86400)), 0)::int as today,
        coalesce((select sum(calls) from live), 0)::int as running,
        coalesce((select sum(calls) from live where caller = $2), 0)::int as own_running,
-       (select count(distinct caller) from (select caller from live union
-          select caller from minute, now where bucket > floor(s) - ${Math.ceil(governanceLimits.shareMs / 1_000)}) as c)::int
-         as sharers,
-       (select min(bucket) from minute)::text as oldest,
-       (select (86400 - (s - floor(s / 86400) * 86400)) * 1000 from now)::bigint::text as ms_left`,
+       (select count(*) from recent where caller <> $2)::int as sharers,
+       (select count(*) from turns where waits and caller <> $2 and caller not in (select caller from live)
+          and served_at < coalesce((select served_at from turns where caller = $2), '-infinity'))::int as ahead,
+       coalesce((select (min(bucket) + 61 - max(s)) * 1000 from minute, now), 0)::int as minute_left,
+       (select (86400 - (s - floor(s / 86400) * 86400)) * 1000 from now)::int as day_left`,
     [id, caller],
   );
-  return totals ?? { minute: 0, own: 0, today: 0, running: 0, own_running: 0, sharers: 0, oldest: null, ms_left: '0' };
+  if (!totals) throw new Error('counts not read');
+  return totals;
 }
 
-function refusedBy({ what, limits, caller }: Counted, totals: Totals): Refused | undefined {
+function refusedBy(counted: Counted, totals: Totals): Denied | undefined {
+  const { limits, caller } = counted;
   const { callsPerMinute, concurrentCalls, callsPerDay } = limits;
-  const refuse = (limit: keyof CallLimits, retryAfterMs: number, isShared = false): Refused => ({
-    kind: 'refused',
-    what,
-    limit,
-    allowed: limits[limit] ?? 0,
-    isShared,
-    retryAfterMs: Math.max(1, Math.round(retryAfterMs)),
-  });
-  const untilLess = Math.min(60_000, Math.max(1_000, (Number(totals.oldest ?? 0) + 61) * 1_000 - Date.now()));
-  if (callsPerDay !== undefined && totals.today >= callsPerDay) return refuse('callsPerDay', Number(totals.ms_left));
-  if (callsPerMinute !== undefined && totals.minute >= callsPerMinute) return refuse('callsPerMinute', untilLess);
-  if (concurrentCalls !== undefined && totals.running >= concurrentCalls) return refuse('concurrentCalls', 1_000);
-  if (caller === undefined) return undefined;
-  const isOneOfThem = totals.own > 0 || totals.own_running > 0;
-  const sharers = totals.sharers + (isOneOfThem ? 0 : 1);
-  if (sharers < 2) return undefined;
-  const part = (all: number): number => Math.max(1, Math.ceil(all / sharers));
-  if (callsPerMinute !== undefined && totals.own >= part(callsPerMinute))
-    return refuse('callsPerMinute', untilLess, true);
-  if (concurrentCalls !== undefined && totals.own_running >= part(concurrentCalls))
-    return refuse('concurrentCalls', 1_000, true);
+  const { minute, own, running, own_running: ownRunning, sharers, ahead } = totals;
+  const waitsFor = caller === undefined ? {} : { waitsFor: counted };
+  const refuse = (limit: keyof CallLimits, retryAfterMs: number, more: { isShared?: true; waitsFor?: Counted }) =>
+    refusedAt(counted, limit, retryAfterMs, more);
+  const untilLess = Math.min(60_000, Math.max(1_000, totals.minute_left));
+  if (callsPerDay !== undefined && totals.today >= callsPerDay)
+    return refuse('callsPerDay', Math.max(1, totals.day_left), {});
+  if (callsPerMinute !== undefined && minute >= callsPerMinute) return refuse('callsPerMinute', untilLess, waitsFor);
+  if (concurrentCalls !== undefined && running >= concurrentCalls) return refuse('concurrentCalls', waitMs, waitsFor);
+  if (caller === undefined || sharers === 0) return undefined;
+  const part = (all: number): number => Math.ceil(all / (sharers + 1));
+  if (callsPerMinute !== undefined && own >= part(callsPerMinute))
+    return refuse('callsPerMinute', untilLess, { isShared: true });
+  if (concurrentCalls !== undefined && ownRunning >= part(concurrentCalls))
+    return refuse('concurrentCalls', waitMs, { isShared: true });
+  if (callsPerMinute !== undefined && callsPerMinute - minute <= ahead)
+    return refuse('callsPerMinute', waitMs, { isShared: true, ...waitsFor });
+  if (concurrentCalls !== undefined && concurrentCalls - running <= ahead)
+    return refuse('concurrentCalls', waitMs, { isShared: true, ...waitsFor });
   return undefined;
 }
