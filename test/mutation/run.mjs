@@ -38,7 +38,7 @@ const results = await new Stryker({
   vitest: { configFile: 'test/mutation/vitest.config.mts' },
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env['MUTATE_CONCURRENCY'] ?? 2),
-  tempDirName: 'test/mutation/sandbox.tmp',
+  tempDirName: '.mutation.tmp',
   ignorePatterns: ['dist', 'web', 'docs', 'bench', 'models', 'data', '.built', '.built-bench'],
   reporters: ['progress-append-only'],
   timeoutMS: 20_000,
