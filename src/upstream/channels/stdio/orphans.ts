@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../../core/logger.ts';
 import { startOf, statFields } from '../../../disk/process-start.ts';
 import { upstreamLimits } from '../../limits.ts';
@@ -54,14 +55,21 @@ interface Orphan {
   readonly name: string;
 }
 
+/**
+ * Processes that are looked at in one turn of the event loop. Their files are in memory: to wait for each of them took
+ * most of the CPU time of a hub's start where hundreds of processes run.
+ */
+const readTogether = 64;
+
 async function findOrphans(hash: string): Promise<Orphan[]> {
-  const own = processGroup(readSelf('/proc/self/stat'));
+  const own = processGroup(readOrNothing('/proc/self/stat'));
   const orphans: Orphan[] = [];
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
-    const owner = markOf(await readOrNothing(`/proc/${pid}/environ`), hash);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  for (const [i, pid] of pids.entries()) {
+    if (i % readTogether === 0) await nextTurn();
+    const owner = markOf(readOrNothing(`/proc/${pid}/environ`), hash);
     if (!owner || isAlive(owner)) continue;
-    const stat = await readOrNothing(`/proc/${pid}/stat`);
+    const stat = readOrNothing(`/proc/${pid}/stat`);
     const pgid = processGroup(stat);
     // Signals to group 0 or 1 would reach all processes; our own group includes this hub.
     if (pgid === undefined || pgid <= 1 || pgid === own) continue;
@@ -77,6 +85,7 @@ interface Owner {
 
 function markOf(environ: string, hash: string): Owner | undefined {
   const start = `${ownerVariable}=${hash}:`;
+  if (!environ.includes(start)) return undefined;
   const mark = environ.split('\0').find((entry) => entry.startsWith(start));
   const [pid, startTime] = mark?.slice(start.length).split(':') ?? [];
   return pid && startTime && /^\d+$/.test(pid) ? { pid, startTime } : undefined;
@@ -114,18 +123,10 @@ function pidNamespace(): string {
   }
 }
 
-function readSelf(path: string): string {
+/** Processes end while they are looked at, and those of other users may not be: both read as nothing. */
+function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Processes end while they are looked at, and those of other users may not be: both read as nothing. */
-async function readOrNothing(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
   } catch {
     return '';
   }
