@@ -13,6 +13,7 @@ import type { ApiEnv } from './frame/caller.ts';
 import type { GroupRoutes } from './groups/group-answer.ts';
 import { groupRoutes } from './groups/group-routes.ts';
 import { groupServerRoutes } from './groups/group-server-routes.ts';
+import { ownRoutes } from './own/own-routes.ts';
 import { keysRoutes } from './keys/key-routes.ts';
 import { bundleRoutes } from './servers/bundle-upload.ts';
 import { importRoutes } from './servers/server-import.ts';
@@ -89,6 +90,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     groupServerRoutes(groups),
     serverRoutes(servers),
     serverItemRoutes({ settings, catalogue, log }),
+    ownRoutes({ settings, log }),
     importRoutes({ settings, isSet: options.isSet, log }),
     settingsRoutes({ settings, smart, log: security }),
     exportRoutes({ settings, audit: options.audit, log: security }),

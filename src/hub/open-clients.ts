@@ -24,6 +24,7 @@ import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
 import { createSubscriptions, type SubscriptionOptions } from '../mcp/subscriptions.ts';
+import { withOwnItems } from '../mcp/own-connection.ts';
 import { createTasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
@@ -128,7 +129,7 @@ export function openClients(options: OpenClients, closers: Closers) {
 
   const forRequests = {
     running: withdrawn.running,
-    connections: dedicated,
+    connections: withOwnItems(dedicated, () => settings.current),
     views,
     serverRequests,
     subscriptions,

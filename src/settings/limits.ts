@@ -40,6 +40,13 @@ export const settingsLimits = {
   /** Arguments of one tool; tools of real servers have less than a hundred. */
   overriddenArguments: 200,
 
+  // prompts and resources of the hub
+
+  /** Of each kind; they are in every list. */
+  ownItems: 1_000,
+  /** A template or a resource; longer texts are for a server of files. */
+  ownTextChars: 1024 * 1024,
+
   // access keys
 
   /** How long a rotated token goes on: one that has to work longer needs no rotation. */

@@ -46,6 +46,8 @@ beforeAll(async () => {
       // The path of its document is that of ours.
       { id: 'docs', name: 'docs', servers: ['alpha'], owner: 'admin' },
     ],
+    prompts: [{ id: 'p', name: 'p', template: 'x', arguments: [{ name: 'a' }] }],
+    resources: [{ id: 'r', uri: 'docs://r', content: 'x' }],
     // The audit log is read from the database.
     env: { DB_URL: '', LOG_LEVEL: 'info', MCP_REGISTRY_URL: 'http://127.0.0.1:9' },
   });
@@ -132,6 +134,8 @@ describe('the document', () => {
         '/groups/dev/server-configs/alpha/tools/echo/override',
       '/servers/{server}/tools/{item}/override': '/servers/alpha/tools/echo/override',
       '/servers/{name}': '/servers/alpha',
+      '/prompts/{id}': '/prompts/p',
+      '/resources/{id}': '/resources/r',
       '/servers/{name}/share-candidates': '/servers/alpha/share-candidates',
       '/users/{username}': '/users/ann',
       '/why': '/why?tool=alpha-echo',

@@ -1,6 +1,7 @@
 import { isForAppsAlone, type PageUri, withPageUris } from './apps.ts';
 import type { ScopeMember } from './rules.ts';
 import type { Item } from '../catalogue.ts';
+import { ownServer } from '../own-items.ts';
 import type { ItemSettings, Selection, ToolOverride } from '../settings/types.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import {
@@ -99,6 +100,17 @@ export class NamedList implements ViewList {
     }
   }
 
+  /** Items of the hub itself, under their own names where no server has these. */
+  addOwn(items: readonly Item[]): void {
+    for (const { key, text } of items) {
+      if (this.#byName.has(key)) continue;
+      const target = { server: ownServer, key };
+      this.#byName.set(key, target);
+      this.texts.push(text);
+      this.targets.push(target);
+    }
+  }
+
   find(name: string): Target | undefined {
     const found = this.#byName.get(name) ?? (this.#members === 1 ? this.#alias.get(name) : undefined);
     if (found) return found;
@@ -150,6 +162,17 @@ export class UriList implements ViewList {
       const text = exposedText(item, undefined, override);
       this.#byUri.set(uri, target);
       this.texts.push(pageUri ? withPageUris(text, pageUri) : text);
+      this.targets.push(target);
+    }
+  }
+
+  /** Resources of the hub itself; a server's of the same URI comes first only where it was added first. */
+  addOwn(items: readonly Item[]): void {
+    for (const { key, text } of items) {
+      if (this.#byUri.has(key)) continue;
+      const target = { server: ownServer, key };
+      this.#byUri.set(key, target);
+      this.texts.push(text);
       this.targets.push(target);
     }
   }

@@ -1,5 +1,6 @@
 import { coreLimits } from '../limits.ts';
 import { ownUri, pagesOf, pageUris } from './apps.ts';
+import { ownLists } from '../own-items.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
@@ -94,6 +95,13 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   const resources = new UriList();
   const templates = new UriList();
   const pages = pagesIn(resolved, catalogue);
+  const own = settings.own && resolved.kind !== 'nothing' ? ownLists(settings.own) : undefined;
+  const addOwn = (): void => {
+    prompts.addOwn(own?.prompts ?? []);
+    resources.addOwn(own?.resources ?? []);
+  };
+  // An endpoint of one server shows that server as itself; elsewhere no server takes the place of what the hub says.
+  if (resolved.kind !== 'server') addOwn();
   for (const member of resolved.members) {
     const offer = catalogue.offers.get(member.server.name);
     if (!offer) continue;
@@ -103,6 +111,7 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
     resources.add(member, shown(offer.resources, member.resources, member.server.resources), apps);
     templates.add(member, shown(offer.templates, member.resources, member.server.resources), apps);
   }
+  if (resolved.kind === 'server') addOwn();
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
   const servers = resolved.members.map((member) => member.server.name);
   const forModels = tools.forModels();

@@ -63,6 +63,20 @@ export const toolOverride = object({
 });
 export type ToolOverrideAnswer = Shape<typeof toolOverride>;
 
+/** A prompt of the hub itself. */
+export const builtinPrompt = openObject(
+  { id: text, name: text, template: saying('`{{name}}` stands for the argument of that name.', text), enabled: flag },
+  { title: text, description: text, arguments: listOf(openObject({ name: text }, { required: flag })) },
+);
+export type BuiltinPrompt = Shape<typeof builtinPrompt>;
+
+/** A resource of the hub itself. */
+export const builtinResource = openObject(
+  { id: text, uri: text, content: text, enabled: flag },
+  { name: text, description: text, mimeType: text },
+);
+export type BuiltinResource = Shape<typeof builtinResource>;
+
 // People
 
 const account = { username: text, role, isAdmin: flag };

@@ -12,6 +12,38 @@ export interface Settings {
   readonly users: readonly UserSettings[];
   readonly keys: readonly KeySettings[];
   readonly system: SystemSettings;
+  /** Prompts and resources of the hub itself (CONTRACT §11); absent where there are none. */
+  readonly own?: OwnItems | undefined;
+}
+
+/** What the hub itself offers on every endpoint, in the order of the file. */
+export interface OwnItems {
+  readonly prompts: readonly OwnPrompt[];
+  readonly resources: readonly OwnResource[];
+}
+
+export interface OwnPrompt {
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** `{{name}}` stands for the argument of that name. */
+  readonly template: string;
+  readonly arguments: readonly OwnArgument[];
+}
+
+export interface OwnArgument {
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly required: boolean;
+}
+
+export interface OwnResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly mimeType: string;
+  readonly content: string;
 }
 
 export type Visibility = 'private' | 'group' | 'public';

@@ -8,6 +8,7 @@ import type { Subject } from '../frame/operation.ts';
 import { governance } from '../governance/governance-docs.ts';
 import { groups } from '../groups/group-docs.ts';
 import { keys } from '../keys/key-docs.ts';
+import { own } from '../own/own-docs.ts';
 import { audit } from '../records/audit-docs.ts';
 import { activity, logs } from '../records/record-docs.ts';
 import { servers } from '../servers/server-docs.ts';
@@ -32,6 +33,7 @@ export const subjects: readonly Subject[] = [
   oidcLogin,
   servers,
   groups,
+  own,
   calls,
   users,
   keys,

@@ -1,3 +1,4 @@
+import { ownServer } from '../../core/own-items.ts';
 import { withPageUris } from '../../core/access/apps.ts';
 import type { Target } from '../../core/access/view.ts';
 import { errorText, HubError } from '../../core/errors.ts';
@@ -312,6 +313,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     try {
       const { server } = this.target;
       const { servers } = await viewNow(request, this.options.views);
+      if (server === ownServer) return undefined;
       if (!servers.includes(server)) return unknownTarget(request);
       return this.options.connections.withoutCredentials(server, request.principal);
     } catch (error) {

@@ -6,6 +6,7 @@ import type { ServerSettings, Settings } from '../../core/settings/types.ts';
 import { readGroups } from '../group/read-groups.ts';
 import { readKeys } from '../key/read-keys.ts';
 import { checkName, readServer, type ServerContext, unusableServer } from '../server/read-server.ts';
+import { readOwn } from '../own/read-own.ts';
 import { readSystem } from '../system/read-system.ts';
 import { readUsers } from '../user/read-users.ts';
 import { systemOwner } from './document.ts';
@@ -55,10 +56,11 @@ export function parseSettings(document: unknown): ParsedSettings {
   warnOfMissingFeatures(clean, report);
   warnOfUnpublished(settings, report);
   warnOfLockout(settings, report);
+  const own = readOwn(clean, report);
   const keys = readKeys(clean['bearerKeys'], legacyKey, { usernames, groups, isServer }, report);
   // A user who corrects the document needs all of its problems.
   if (report.problems.length > 0) throw notAccepted([...report.problems, ...[...faults.values()].flat()]);
-  return { settings: { ...settings, keys }, warnings: [...report.warnings, ...warnings], faults };
+  return { settings: { ...settings, keys, ...(own && { own }) }, warnings: [...report.warnings, ...warnings], faults };
 }
 
 /**

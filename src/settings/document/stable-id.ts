@@ -7,7 +7,7 @@ const namespace = Buffer.from('6f1b8c1e0d6a4c5c9a0e7d2b4f3a9c58', 'hex');
  * The UUID (RFC 9562, version 5) that a thing without an id of its own has until one is written: the same for the same
  * name, on every replica.
  */
-export function stableId(kind: 'group' | 'key', name: string): string {
+export function stableId(kind: 'group' | 'key' | 'prompt' | 'resource', name: string): string {
   const bytes = createHash('sha1').update(namespace).update(`${kind}:${name}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

@@ -5,19 +5,12 @@ const warnedOf = (document: object) => parseSettings(document).warnings.map(({ p
 
 test('what MCPHub did and this hub does not do is named where it was in use', () => {
   const document = {
-    prompts: [{ name: 'greet', template: 'Hello {{name}}' }],
-    resources: [{ uri: 'docs://a', content: 'hello', enabled: true }],
     systemConfig: {
       auth: { betterAuth: { enabled: true }, forwardAuth: { enabled: false, jwks: { uri: '', audience: [] } } },
       toolResultCompression: { enabled: true },
     },
   };
-  expect(warnedOf(document)).toEqual([
-    'prompts',
-    'resources',
-    'systemConfig.auth.betterAuth',
-    'systemConfig.toolResultCompression',
-  ]);
+  expect(warnedOf(document)).toEqual(['systemConfig.auth.betterAuth', 'systemConfig.toolResultCompression']);
 });
 
 test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {

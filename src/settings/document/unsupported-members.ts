@@ -7,11 +7,6 @@ import type { Path, Report } from './report.ts';
  * off says nothing.
  */
 export function warnOfMissingFeatures(document: Record<string, unknown>, report: Report): void {
-  for (const kind of ['prompts', 'resources']) {
-    const items = document[kind];
-    if (Array.isArray(items) && items.some((item) => isObject(item) && item['enabled'] !== false))
-      report.warn([kind], `are not supported; clients get the ${kind} of servers only`);
-  }
   const system = memberOf(document, 'systemConfig');
   const auth = memberOf(system, 'auth');
   const betterAuth = memberOf(auth, 'betterAuth');

@@ -28,9 +28,9 @@ export type ImportMode = 'merge' | 'replace';
 export function importSettings(draft: Draft, given: unknown, mode: ImportMode, by: string): SettingsChange[] {
   const attempt = 'Cannot import the settings';
   if (!isObject(given)) throw invalid(attempt, [{ path: '', message: 'must be a settings file, a JSON object' }]);
-  const { mcpServers, groups, users, systemConfig } = given;
-  if ([mcpServers, groups, users, systemConfig].every((part) => part === undefined)) {
-    const message = 'has none of mcpServers, groups, users and systemConfig';
+  const { mcpServers, groups, users, systemConfig, prompts, resources } = given;
+  if ([mcpServers, groups, users, systemConfig, prompts, resources].every((part) => part === undefined)) {
+    const message = 'has none of mcpServers, groups, users, prompts, resources and systemConfig';
     throw invalid(attempt, [{ path: '', message }]);
   }
   const before = exportSettings(draft) as Draft;
@@ -38,6 +38,8 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
   const idOf = Array.isArray(groups) ? takeGroups(draft, groups, mode, by) : undefined;
   if (Array.isArray(users)) takeUsers(draft, users, idOf);
   if (isObject(mcpServers)) adoptServers(draft, mcpServers, before, by);
+  for (const kind of ['prompts', 'resources'] as const)
+    if (Array.isArray(given[kind])) takeOwn(draft, kind, given[kind], mode);
   if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
   return differences(before, exportSettings(draft));
 }
@@ -165,6 +167,14 @@ function hasName(groups: readonly Entry[], name: unknown, but: ReadonlySet<unkno
 
 function sameTwice(index: number, message: string): HubError {
   return invalid('Cannot import the settings', [{ path: `groups[${index}]`, message }]);
+}
+
+/** The hub's own prompts and resources: one of the same name or URI is replaced as a whole. */
+function takeOwn(draft: Draft, kind: 'prompts' | 'resources', given: readonly unknown[], mode: ImportMode): void {
+  const key = kind === 'prompts' ? 'name' : 'uri';
+  const keys = new Set(given.map((one) => (isObject(one) ? one[key] : undefined)));
+  const old: unknown[] = mode === 'merge' && Array.isArray(draft[kind]) ? draft[kind] : [];
+  draft[kind] = [...old.filter((one) => !isObject(one) || !keys.has(one[key])), ...given];
 }
 
 /** New ones only. Those of an export come without a password, and cannot log in until they are given one. */

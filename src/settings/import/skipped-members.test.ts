@@ -10,11 +10,12 @@ test('users who are there, access keys and unknown sections are said to be passe
     bearerKeys: [{ name: 'laptop' }],
     systemConfig: {},
     prompts: [],
+    other: [],
   };
   expect(skippedMembers(draft, file)).toEqual([
     { kind: 'user', name: 'admin' },
     { kind: 'key', name: 'laptop' },
-    { kind: 'section', name: 'prompts' },
+    { kind: 'section', name: 'other' },
   ]);
 });
 

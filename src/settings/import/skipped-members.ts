@@ -13,7 +13,7 @@ export interface SkippedMembers {
   readonly name: string;
 }
 
-const taken = new Set(['mcpServers', 'groups', 'users', 'systemConfig', 'bearerKeys']);
+const taken = new Set(['mcpServers', 'groups', 'users', 'systemConfig', 'bearerKeys', 'prompts', 'resources']);
 
 /** What `importSettings` will pass over of this file; to be asked before it is run. Names are as the file has them. */
 export function skippedMembers(draft: Readonly<Draft>, given: unknown): SkippedMembers[] {

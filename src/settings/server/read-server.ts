@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Problem } from '../../core/errors.ts';
 import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { ownServer } from '../../core/own-items.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ItemSettings, ServerSettings } from '../../core/settings/types.ts';
 import { readCallLimits } from '../document/call-limits.ts';
@@ -150,7 +151,7 @@ function isEnabled({ enabled, disabled = false }: { enabled?: boolean | undefine
 
 /** False for a name that no server can have, which is reported. */
 export function checkName(name: string, path: Path, report: Report): boolean {
-  if (name === '' || isForbiddenName(name)) {
+  if (name === '' || name === ownServer || isForbiddenName(name)) {
     report.problem(path, name === '' ? 'a server needs a name' : problemTable.taken_by_hub);
     return false;
   }

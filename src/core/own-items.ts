@@ -1,0 +1,51 @@
+import type { Item } from './catalogue.ts';
+import { HubError } from './errors.ts';
+import type { OwnItems, OwnPrompt } from './settings/types.ts';
+
+/**
+ * Prompts and resources of the hub itself (CONTRACT §11). They go the way of those of servers, so that policies,
+ * approvals and limits hold for them too; this is what their server is called there. No server can have the name.
+ */
+export const ownServer = '$hub';
+
+/** What the hub itself lists, as MCP has it. The same lists for the same settings. */
+export function ownLists(own: OwnItems): { readonly prompts: readonly Item[]; readonly resources: readonly Item[] } {
+  let known = lists.get(own);
+  if (!known) {
+    known = {
+      prompts: own.prompts.map(({ name, title, description, arguments: args }) => ({
+        key: name,
+        text: JSON.stringify({ name, title, description, arguments: args }),
+      })),
+      resources: own.resources.map(({ uri, name, description, mimeType, content }) => ({
+        key: uri,
+        text: JSON.stringify({ uri, name, description, mimeType, size: Buffer.byteLength(content) }),
+      })),
+    };
+    lists.set(own, known);
+  }
+  return known;
+}
+
+const lists = new WeakMap<OwnItems, ReturnType<typeof ownLists>>();
+
+/**
+ * The result of `prompts/get`. Arguments that the template does not name are passed over; one that is not given is
+ * empty. Throws HubError `invalid_input` for a required one that is not given.
+ */
+export function promptResult(prompt: OwnPrompt, given: Readonly<Record<string, unknown>>): object {
+  const missing = prompt.arguments.filter(({ name, required }) => required && !Object.hasOwn(given, name));
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => `"${name}"`).join(', ');
+    throw new HubError('invalid_input', `The prompt "${prompt.name}" needs the argument ${names}.`);
+  }
+  const valueOf = (name: string): string => {
+    const value = Object.hasOwn(given, name) ? given[name] : '';
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  };
+  const text = prompt.template.replace(/\{\{\s*([^{}\s]{1,200})\s*\}\}/g, (_, name: string) => valueOf(name));
+  return {
+    ...(prompt.description !== undefined && { description: prompt.description }),
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+  };
+}

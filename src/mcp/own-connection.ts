@@ -1,0 +1,59 @@
+import { HubError } from '../core/errors.ts';
+import { isObject, type RpcMessage, toRpcError } from '../core/protocol/rpc.ts';
+import { sessionRevisions } from '../core/protocol/revisions.ts';
+import { ownServer, promptResult } from '../core/own-items.ts';
+import type { Settings } from '../core/settings/types.ts';
+import type { RelayConnections, RelayExchange, ServerConnection } from './relay/options.ts';
+
+/** The connections to servers, and among them the one to the hub's own prompts and resources. */
+export function withOwnItems(connections: RelayConnections, settings: () => Settings): RelayConnections {
+  const own = createOwnConnection(settings);
+  return {
+    connection: (server, asker) => (server === ownServer ? own : connections.connection(server, asker)),
+    forAsking: (connection, owner, call) => connections.forAsking(connection, owner, call),
+    ownerOf: (connection) => (connection === own ? undefined : connections.ownerOf(connection)),
+    withoutCredentials: (server, principal) =>
+      server === ownServer ? undefined : connections.withoutCredentials(server, principal),
+  };
+}
+
+/** Answers from the settings of this moment, in the place of a server. */
+function createOwnConnection(settings: () => Settings): ServerConnection {
+  let lastId = 0;
+  const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: sessionRevisions[0] ?? '' };
+  return {
+    server: { name: ownServer },
+    status: { kind: 'connected' },
+    offer: { server: ownServer, about, tools: [], prompts: [], resources: [], templates: [] },
+    hasGivenUp: false,
+    available: async () => undefined,
+    ask: async () => undefined,
+    takeId: () => (lastId += 1),
+    cancel: () => undefined,
+    send(id, method, params, exchange) {
+      queueMicrotask(() => answer(exchange, id, () => resultOf(settings(), method, params)));
+    },
+  };
+}
+
+function answer(exchange: RelayExchange, id: number, result: () => object): void {
+  let message: RpcMessage;
+  try {
+    message = { jsonrpc: '2.0', id, result: result() };
+  } catch (error) {
+    message = { jsonrpc: '2.0', id, error: toRpcError(error) };
+  }
+  exchange.answered(message, JSON.stringify(message));
+}
+
+function resultOf({ own }: Settings, method: string, text = '{}'): object {
+  const params: unknown = JSON.parse(text);
+  const { name, uri, arguments: given } = isObject(params) ? params : {};
+  if (method === 'completion/complete') return { completion: { values: [], total: 0, hasMore: false } };
+  const prompt = method === 'prompts/get' ? own?.prompts.find((one) => one.name === name) : undefined;
+  if (prompt) return promptResult(prompt, isObject(given) ? given : {});
+  const resource = method === 'resources/read' ? own?.resources.find((one) => one.uri === uri) : undefined;
+  if (!resource) throw new HubError('not_found', `Unknown: ${String(name ?? uri).slice(0, 300)}`);
+  const { mimeType, content } = resource;
+  return { contents: [{ uri: resource.uri, mimeType, text: content }] };
+}
