@@ -8,8 +8,7 @@ import { cliLimits } from './limits.ts';
  * Asks a running hub. An admin's token gets the full report; with other credentials, access keys too, the MCP endpoint
  * is used as any client would. Throws HubError: the hub cannot be reached, or wants another credential.
  */
-export async function searchHub(asked: AskedSearch, url: string, token: string | undefined): Promise<SearchReport> {
-  const hub = address(url);
+export async function searchHub(asked: AskedSearch, hub: string, token: string | undefined): Promise<SearchReport> {
   if (token !== undefined && !token.startsWith('mcphub_')) {
     const { status, body } = await post(`${hub}/api/smart-routing/search`, asked, token);
     if (status === 200 && isObject(body) && isObject(body['data'])) return body['data'] as unknown as SearchReport;
@@ -19,7 +18,7 @@ export async function searchHub(asked: AskedSearch, url: string, token: string |
   if (asked.explain) {
     throw new HubError(
       'misconfigured',
-      `Cannot explain: the hub at ${hub} tells that to admins only. Pass an admin's token with --token or TOOLHUB_TOKEN (POST /api/auth/login gives one), or search what is saved with --saved.`,
+      `Cannot explain: the hub at ${hub} tells that to admins only. Log in as an admin (toolhub login), set TOOLHUB_TOKEN, or search what is saved with --saved.`,
     );
   }
   const scope = asked.group === undefined ? '$smart' : `$smart/${encodeURIComponent(asked.group)}`;
@@ -98,19 +97,10 @@ function refused(hub: string, status: number, body: unknown): HubError {
   if (status === 401)
     return new HubError(
       'misconfigured',
-      `The hub at ${hub} wants to know who asks${said === '' ? '' : ` (${said})`}. Pass a token or an access key with --token or TOOLHUB_TOKEN.`,
+      `The hub at ${hub} wants to know who asks${said === '' ? '' : ` (${said})`}. Log in (toolhub login ${hub}), or set TOOLHUB_TOKEN to an access token or key.`,
     );
   const what = said === '' ? `it answered ${status}, which no Tool Hub does` : said;
   return new HubError('upstream_failed', `Cannot search at ${hub}: ${what}`);
-}
-
-function address(url: string): string {
-  if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new HubError(
-      'misconfigured',
-      `Cannot ask a hub at "${url}": that is no http:// or https:// address (--url, TOOLHUB_URL).`,
-    );
-  return url.replace(/\/+$/, '');
 }
 
 function text(value: unknown): string {

@@ -16,9 +16,11 @@ export const search: Command = {
       --explain            where scores come from, and what was left out and why
       --json               the answer as JSON
       --url <address>      the hub to ask                        (TOOLHUB_URL, default the one that has the data folder)
-      --token <token>      an access token or key                (TOOLHUB_TOKEN); an admin's for what the hub itself explains
       --saved              do not ask a hub: search what the last one saved in the data folder
-${environmentHelp}`,
+${environmentHelp}
+
+The hub is shown the access token or key in TOOLHUB_TOKEN, else the login of \`toolhub login\`; an admin's, for what the
+hub itself explains. No option takes it: other users of the machine can read the arguments of programs.`,
   options: {
     ...environmentOptions,
     group: { type: 'string', short: 'g' },
@@ -26,7 +28,6 @@ ${environmentHelp}`,
     explain: { type: 'boolean' },
     json: { type: 'boolean' },
     url: { type: 'string' },
-    token: { type: 'string' },
     saved: { type: 'boolean' },
   },
   async run(flags, given) {
@@ -46,21 +47,27 @@ interface Answered {
 
 async function answer(asked: AskedSearch, flags: Flags): Promise<Answered> {
   const { readProcessEnv } = await import('../env/env.ts');
+  const { readUserEnv } = await import('../env/user-env.ts');
   const { folderHolder } = await import('../settings/data-dir.ts');
   const { searchSaved } = await import('./search-saved.ts');
   const env = readProcessEnv(variablesFrom(flags));
   if (flags['saved'] === true) return { report: await searchSaved(asked, env) };
-  const named = text(flags['url']) ?? env.variables['TOOLHUB_URL'];
-  const url = named ?? (await folderHolder(env.dataDir))?.url;
-  if (url === undefined) {
+  // Not of `.env`: in a folder of a stranger it could send a credential to a hub of theirs.
+  const user = readUserEnv();
+  const named = text(flags['url']) ?? user.hubUrl;
+  const found = named ?? (await folderHolder(env.dataDir))?.url;
+  if (found === undefined) {
     const note = `no hub has the data folder ${env.dataDir}; this is what the last one saved there.`;
     return { report: await searchSaved(asked, env), note };
   }
-  const token = text(flags['token']) ?? env.variables['TOOLHUB_TOKEN'];
+  const { bearerFor } = await import('./remote/access.ts');
+  const { connectTo, hubAddress } = await import('./remote/hub-connection.ts');
+  const url = hubAddress(found, user);
+  const token = await bearerFor(connectTo(url, user), user);
   // The hub gives explanations to admins only. A user who can read the data folder and the settings of this machine's
   // hub can see all of that anyway.
   if (asked.explain && token === undefined && named === undefined && env.database.kind !== 'postgres') {
-    const note = `the hub at ${url} explains to admins only (--token); this is the built-in search of what it saved in ${env.dataDir}.`;
+    const note = `the hub at ${url} explains to admins only (toolhub login, or TOOLHUB_TOKEN); this is the built-in search of what it saved in ${env.dataDir}.`;
     return { report: await searchSaved(asked, env), note };
   }
   const { searchHub } = await import('./search-hub.ts');

@@ -65,7 +65,7 @@ test('the commands in the text of README.md work', async () => {
   // No tool of the samples creates issues, which is an answer too: what was left out and why is shown.
   expect(found.printed).toMatch(/\b(?:filesystem|memory|everything)-\w+/);
   expect(found.printed).toMatch(/words \d\.\d\d/);
-  expect(found.said).toContain('explains to admins only (--token)');
+  expect(found.said).toContain('explains to admins only (toolhub login, or TOOLHUB_TOKEN)');
 });
 
 test.each(['README.md', 'docs/api.md'])('every example of %s is answered with success', async (path) => {
