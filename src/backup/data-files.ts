@@ -53,11 +53,14 @@ export function dataFiles(dataDir: string): DataFile[] {
       .flatMap((name) => {
         const path = folder === '' ? name : `${folder}/${name}`;
         const found = lstatSync(join(dataDir, path), { throwIfNoEntry: false });
-        if (found?.isDirectory() === true) return walk(path);
+        if (found?.isDirectory() === true) return isCache.test(path) ? [] : walk(path);
         return found?.isFile() === true ? [{ path, isProgram: (found.mode & 0o111) !== 0 }] : [];
       });
   return walk('');
 }
+
+/** Of servers in sandboxes: what `npx` and `uvx` have fetched. */
+const isCache = /^sandbox\/[^/]+\/\.(?:npm|cache)$/;
 
 function listed(folder: string): string[] {
   try {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, readlinkSync, realpathSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform, type Writable } from 'node:stream';
@@ -32,8 +32,9 @@ export interface BackupSource {
 export async function writeBackup(source: BackupSource, out: Writable): Promise<Manifest> {
   const zip = createZip(out);
   try {
-    for (const { path, isProgram } of dataFiles(source.dataDir))
-      await zip.addFile(join(source.dataDir, path), `${dataFolder}${path}`, isProgram);
+    const dataDir = realpathSync(source.dataDir);
+    for (const { path, isProgram } of dataFiles(dataDir))
+      await zip.addFile(join(dataDir, path), `${dataFolder}${path}`, isProgram);
     const { database } = source;
     const stored = await (database && inOneMoment(database, (tables) => addTables(zip, tables)));
     const settings = stored?.settings ?? (await settingsFile(source.settingsPath));
@@ -102,6 +103,9 @@ function createZip(out: Writable) {
       try {
         // As long as it is now: a journal grows.
         const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+        // A server in a sandbox could put a link in the place of a folder of its home, which was looked into before.
+        const isThere = pathOf(file.fd) === undefined || pathOf(file.fd) === path;
+        if (!isThere) return void (await file.close(), gone.push(name));
         const { size } = await file.stat();
         const content =
           size === 0 ? Readable.from([Buffer.alloc(0)]) : file.createReadStream({ end: size - 1, autoClose: false });
@@ -121,6 +125,15 @@ function createZip(out: Writable) {
       await written;
     },
   };
+}
+
+/** Where an open file is; undefined where the system does not tell. */
+function pathOf(fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`).replace(/ \(deleted\)$/, '');
+  } catch {
+    return undefined;
+  }
 }
 
 interface Stored {

@@ -8,6 +8,7 @@ import { createInstallQueue } from '../upstream/channels/stdio/install-queue.ts'
 import { loadChannel, openChannel } from '../upstream/channels/open-channel.ts';
 import { ownerMark } from '../upstream/channels/stdio/orphans.ts';
 import { type ConnectingState, probeServer } from '../upstream/connections/probe.ts';
+import { sandboxPlaces } from '../upstream/channels/stdio/sandbox.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
 import { version } from '../version.ts';
 import type { Offer } from './checks/servers.ts';
@@ -50,6 +51,7 @@ export function openProbes(
       allowedCidrs: known.get(server.name)?.allowedCidrs ?? [],
     }),
     ...(signIns && { credential: signIns.credential }),
+    sandboxes: sandboxPlaces(env),
     inheritedEnv: inheritableEnv(env.variables),
     owner: ownerMark(env.dataDir),
     reaper,

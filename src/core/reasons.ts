@@ -28,6 +28,26 @@ export const reasonTable = {
     text: '"{{command}}" may not be executed.',
     advice: 'Check its permissions (chmod +x), or start it through its interpreter.',
   },
+  sandbox_missing: {
+    text: 'It is to run in a sandbox, and the command "bwrap" (bubblewrap) is not on this machine.',
+    advice: 'Install the package bubblewrap, or set "sandbox" of the server to false.',
+  },
+  sandbox_forbidden: {
+    text: 'The system does not let the hub make a sandbox: {{line}}',
+    advice: 'Allow user namespaces to the user of the hub, or set "sandbox" of the server to false.',
+  },
+  sandbox_path: {
+    text: 'There is no "{{path}}", which its sandbox is to have.',
+    advice: 'Make it, or correct "{{list}}".',
+  },
+  sandbox_secret: {
+    text: '"{{path}}" is or contains what no sandbox has: the data folder or the settings of the hub, or the system itself.',
+    advice: 'Name folders without them in "{{list}}".',
+  },
+  sandbox_program: {
+    text: 'The program "{{command}}" is not in its sandbox.',
+    advice: 'Add its folder to "sandbox.read".',
+  },
   no_room: {
     text: 'The system has no room for another process ({{error}}).',
     advice: 'End other programs, or raise the limits for processes and open files.',

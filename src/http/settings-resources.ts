@@ -8,6 +8,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Pins } from '../governance/pins.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
+import { moveHome } from '../upstream/channels/stdio/sandbox-home.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
 import type { ApiEnv } from './frame/caller.ts';
 import type { GroupRoutes } from './groups/group-answer.ts';
@@ -72,9 +73,11 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     unsetVariables,
     async renamed(from, to) {
       await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to), pins.renamed(from, to)]);
+      await moveHome(dataDir, from, to);
     },
     async deleted(name) {
       await Promise.all([signIns.deleted(name), credentials.deleted(name), pins.deleted(name)]);
+      await moveHome(dataDir, name, undefined);
     },
     restart: (name) => pool.restart(name),
     removeFiles: async (entry) => {

@@ -21,6 +21,7 @@ import { openEraMemory } from '../upstream/connections/eras/memory.ts';
 import { createInstallQueue } from '../upstream/channels/stdio/install-queue.ts';
 import { createDedicatedConnections } from '../upstream/connections/dedicated-connections.ts';
 import { type ChannelOpener, loadChannel, openChannel } from '../upstream/channels/open-channel.ts';
+import { sandboxPlaces } from '../upstream/channels/stdio/sandbox.ts';
 import { endOrphans, ownerMark } from '../upstream/channels/stdio/orphans.ts';
 import { createPool } from '../upstream/connections/pool.ts';
 import type { OpenedFor } from '../upstream/connections/owner.ts';
@@ -69,10 +70,8 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
   closers.add(() => eras.close());
-  const { reaper, installs } = openProcesses(dataDir, log, closers);
-  const owner = ownerMark(dataDir.path);
+  const processes = openProcesses(env, dataDir, log, closers);
   const { connectTimeoutMs, requestTimeoutMs } = env;
-  const inheritedEnv = inheritableEnv(env.variables);
   // The environment and the files are the operator's: nothing of them is put into the settings of a server that is not
   // trusted.
   const trusted = (server: ServerSettings) => isTrustedNow(settings(), server);
@@ -110,7 +109,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const serverLog = hidingCredentials(credentials, (server) =>
     logWhileInSettings(server, settings, log(`server:${server.name}`)),
   );
-  const opener = { addresses, inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent };
+  const opener = { addresses, ...processes, connectTimeoutMs, requestTimeoutMs, userAgent };
   const unset = unsetVariables(log);
   const expand = reporting(expanded, unset.found);
   const connecting = {
@@ -198,7 +197,7 @@ function reporting(
 }
 
 /** What all programs that the hub starts share. What an earlier run left behind is ended. */
-function openProcesses(dataDir: DataDir, log: LoggerFor, closers: Closers) {
+function openProcesses(env: Env, dataDir: DataDir, log: LoggerFor, closers: Closers) {
   const reaper = openReaper();
   closers.add(() => reaper.close());
   const installs = createInstallQueue(availableParallelism());
@@ -206,7 +205,13 @@ function openProcesses(dataDir: DataDir, log: LoggerFor, closers: Closers) {
   endOrphans(dataDir.path, log('hub'), installs).catch((error: unknown) => {
     log('hub').warn('processes of an earlier run could not be looked for', { error: errorText(error) });
   });
-  return { reaper, installs };
+  return {
+    reaper,
+    installs,
+    owner: ownerMark(dataDir.path),
+    inheritedEnv: inheritableEnv(env.variables),
+    sandboxes: sandboxPlaces(env),
+  };
 }
 
 /**

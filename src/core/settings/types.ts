@@ -128,6 +128,8 @@ export type UsableTransport =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | undefined;
+      /** Undefined: it runs as the hub does. */
+      readonly sandbox?: SandboxSettings | undefined;
     }
   | RemoteTransport
   | {
@@ -137,6 +139,13 @@ export type UsableTransport =
       readonly env: Readonly<Record<string, string>>;
       readonly passthroughHeaders?: readonly string[] | undefined;
     };
+
+/** What a program in a sandbox reaches (CONTRACT §10). Paths are absolute once their variables are filled in. */
+export interface SandboxSettings {
+  readonly network: 'none' | 'host';
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
 
 /** `auto`: a URL without a type. Streamable HTTP is tried first, then legacy SSE. */
 export interface RemoteTransport {
@@ -420,6 +429,8 @@ export interface SystemSettings {
   readonly defaultLimits?: CallLimits | undefined;
   /** What becomes of what servers change (`pins.mode`); undefined = `warn`. */
   readonly pinMode?: PinMode | undefined;
+  /** Of programs that say nothing of it themselves (`sandbox.default`). Undefined: they run as the hub does. */
+  readonly sandbox?: SandboxSettings | undefined;
   /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */
   readonly approvalMs?: number | undefined;
   /** Who is told of questions to people (`approvals.webhook`). Its texts may name variables. */

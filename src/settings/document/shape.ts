@@ -11,8 +11,16 @@ import { found, type Path } from './report.ts';
 
 export const text = z.string();
 export const texts = z.array(z.string());
+/** A path that does not depend on the folder the hub was started in; a variable may have it. */
+const place = z.string().regex(/^(\/|[A-Za-z]:[\\/]|\$\{)/, 'must be an absolute path');
 export const flag = z.boolean();
 export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
+/** A sandbox as the settings have it. */
+export const sandboxShape = z.strictObject({
+  network: z.enum(['none', 'host'], { error: 'expected "none" or "host"' }).default('none'),
+  read: z.array(place).default([]),
+  write: z.array(place).default([]),
+});
 export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
 export const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });
 export const visibility = z.enum(['private', 'group', 'public']);

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { OAuthSettings, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
+import type { OAuthSettings, SandboxSettings, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
 import { settingsLimits } from '../limits.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './read-transport.ts';
@@ -88,12 +88,15 @@ function expandTransport(
         args: transport.args.map((arg) => expandArgument(arg, expand)),
         env: expandAll(transport.env, expand),
         cwd: cwd === '' ? undefined : cwd,
+        ...(transport.sandbox && { sandbox: expandSandbox(transport.sandbox, expand) }),
       };
       const texts = {
         command,
         cwd: expanded.cwd ?? '',
         ...prefixed('args', expanded.args),
         ...prefixed('env.', expanded.env),
+        ...prefixed('sandbox.read', expanded.sandbox?.read ?? []),
+        ...prefixed('sandbox.write', expanded.sandbox?.write ?? []),
       };
       for (const [member, text] of Object.entries(texts))
         if (text.includes('\0')) throw fault(`"${member}"`, problemTable.nul);
@@ -113,6 +116,10 @@ function expandTransport(
       return { ...transport, url, headers: expandHeaders(env), env, ...(oauth && { oauth }) };
     }
   }
+}
+
+function expandSandbox(sandbox: SandboxSettings, expand: Expand): SandboxSettings {
+  return { ...sandbox, read: sandbox.read.map(expand), write: sandbox.write.map(expand) };
 }
 
 /** An argument that is nothing but white space is meant: `--delimiter " "`. */

@@ -4,7 +4,7 @@ import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { ownServer } from '../../core/own-items.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { ItemSettings, ServerSettings } from '../../core/settings/types.ts';
+import type { ItemSettings, SandboxSettings, ServerSettings } from '../../core/settings/types.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readEntries, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
@@ -14,7 +14,7 @@ import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts'
 import { settingsLimits } from '../limits.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 import { readTemplate } from './credential-template.ts';
-import { readTransport } from './read-transport.ts';
+import { inDefaultSandbox, readTransport } from './read-transport.ts';
 import { serverNameProblem } from './server-entry.ts';
 import { itemShape, serverShape, toolShape } from './server-shape.ts';
 import { problemTable } from '../../core/problems.ts';
@@ -24,6 +24,8 @@ export interface ServerContext {
   readonly separator: string;
   /** See `settings/document/document.ts`. */
   readonly systemOwner: string;
+  /** Of programs that say nothing of it themselves. */
+  readonly sandbox?: SandboxSettings | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface ServerContext {
 export function readServer(
   name: string,
   value: unknown,
-  { separator, systemOwner }: ServerContext,
+  { separator, systemOwner, sandbox }: ServerContext,
   report: Report,
 ): ServerSettings | undefined {
   const path: Path = ['mcpServers', name];
@@ -42,7 +44,7 @@ export function readServer(
   const config = part.data;
   warnOfStrangers(value, path, report);
   warnOfPlaceholders(value, path, report);
-  const transport = readTransport(part, value, path, report);
+  const transport = inDefaultSandbox(config.sandbox, readTransport(part, value, path, report), sandbox);
   const items = (kind: 'tools' | 'prompts' | 'resources', read = readItem) =>
     readItems(value[kind], { prefix: `${name}${separator}`, read }, [...path, kind], report);
   const [tools, prompts, resources] = [items('tools', readTool), items('prompts'), items('resources')];

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { OAuthSettings, TransportSettings } from '../../core/settings/types.ts';
+import type { OAuthSettings, SandboxSettings, TransportSettings } from '../../core/settings/types.ts';
 import type { Part } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found } from '../document/report.ts';
@@ -88,7 +88,19 @@ function readStdio(
   if ((config.passthroughHeaders ?? []).length > 0) report.warn([...path, 'passthroughHeaders'], noHeadersOfPrograms);
   if (config.cwd?.trim() === '') report.warn([...path, 'cwd'], 'is empty and ignored');
   const cwd = config.cwd?.trim() === '' ? undefined : config.cwd;
-  return { type: 'stdio', command, args: config.args ?? [], env: readEnv(config, value, path, report), cwd };
+  const sandbox = config.sandbox === false ? undefined : config.sandbox;
+  const env = readEnv(config, value, path, report);
+  return { type: 'stdio', command, args: config.args ?? [], env, cwd, ...(sandbox && { sandbox }) };
+}
+
+/** A program that says nothing of a sandbox itself is in that of the hub's settings. */
+export function inDefaultSandbox(
+  own: Config['sandbox'],
+  transport: TransportSettings | undefined,
+  fallback: SandboxSettings | undefined,
+): TransportSettings | undefined {
+  if (transport?.type !== 'stdio' || own !== undefined || fallback === undefined) return transport;
+  return { ...transport, sandbox: fallback };
 }
 
 function readRemote(

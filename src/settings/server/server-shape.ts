@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { shown } from '../document/report.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
-import { flag, pinMode, range, scalars, secretsMode, text, texts, timeMs, visibility } from '../document/shape.ts';
+import {
+  flag,
+  pinMode,
+  range,
+  sandboxShape,
+  scalars,
+  secretsMode,
+  text,
+  texts,
+  timeMs,
+  visibility,
+} from '../document/shape.ts';
 import { overrideMembers } from '../document/tool-override.ts';
 import { settingsLimits } from '../limits.ts';
 
@@ -40,6 +51,7 @@ export const serverShape = z.looseObject({
   args: texts.optional(),
   env: scalars.optional(),
   cwd: text.optional(),
+  sandbox: z.union([z.literal(false), sandboxShape]).optional(),
   url: text.optional(),
   serverUrl: text.optional(),
   httpUrl: text.optional(),

@@ -53,15 +53,19 @@ function readSmartRouting(
   return { progressiveDisclosure, serverDescriptionMode, embedding: given && embeddingSettings(given) };
 }
 
-/** What is decided about calls besides access, and where records of it go (CONTRACT §9). */
+/** What is decided about calls besides access, where records of it go (CONTRACT §9), and how programs are held. */
 function readGovernance(
-  { limits, policies, approvals, pins, audit }: Partial<z.output<typeof systemShape>>,
+  { limits, policies, approvals, pins, audit, sandbox }: Partial<z.output<typeof systemShape>>,
   value: unknown,
   report: Report,
-): Pick<SystemSettings, 'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'audit'> {
+): Pick<
+  SystemSettings,
+  'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'audit' | 'sandbox'
+> {
   const seconds = approvals?.expireSeconds;
   return {
     audit,
+    sandbox: sandbox?.default,
     defaultLimits: readCallLimits(limits?.default),
     pinMode: pins?.mode,
     approvalMs: seconds === undefined ? undefined : seconds * 1_000,

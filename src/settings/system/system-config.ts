@@ -39,6 +39,7 @@ export const systemConfigInput = z
     limits: section,
     approvals: section,
     pins: section,
+    sandbox: section,
     policies: z
       .array(z.record(z.string(), z.unknown()), { error: 'must be an array of {id, text, enabled?}' })
       .nullish(),
@@ -117,6 +118,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   limits: ['default'],
   approvals: ['expireSeconds', 'webhook'],
   pins: ['mode'],
+  sandbox: ['default'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
 
@@ -141,7 +143,17 @@ export function credentialSettings({ systemConfig }: Draft): string {
 /** The same of how callers come in, with a credential or without, and of what they may call: no app changes that. */
 export function entrySettings({ systemConfig }: Draft): string {
   const routing = systemConfig?.['routing'];
-  const governed = ['oauthServer', 'policies', 'policyFolder', 'limits', 'approvals', 'pins', 'guards', 'audit'];
+  const governed = [
+    'oauthServer',
+    'policies',
+    'policyFolder',
+    'limits',
+    'approvals',
+    'pins',
+    'guards',
+    'audit',
+    'sandbox',
+  ];
   return JSON.stringify([systemConfig?.['auth'], routing, ...governed.map((section) => systemConfig?.[section])]);
 }
 

@@ -3,7 +3,7 @@ import { coreLimits } from '../../core/limits.ts';
 import { problemTable } from '../../core/problems.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
-import { flag, pinMode, range, text, texts } from '../document/shape.ts';
+import { flag, pinMode, range, sandboxShape, text, texts } from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
 import { policiesShape } from './policies-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
@@ -40,6 +40,7 @@ export const systemShape = z.looseObject({
   smartRouting: smartRoutingShape.optional(),
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
   pins: z.strictObject({ mode: pinMode.optional() }).optional(),
+  sandbox: z.strictObject({ default: sandboxShape.optional() }).optional(),
   policies: policiesShape.optional(),
   policyFolder: text.optional(),
   audit: z

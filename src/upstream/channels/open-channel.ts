@@ -5,6 +5,7 @@ import type { Credential, OwnValues } from './credential.ts';
 import type { Reaper } from './stdio/reaper.ts';
 import type { AddressPolicy } from './safe-address.ts';
 import type { InstallQueue } from './stdio/install-queue.ts';
+import type { SandboxPlaces } from './stdio/sandbox.ts';
 import { HubError } from '../../core/errors.ts';
 import { slotsOf } from '../../core/access/per-user.ts';
 import { openStdioChannel } from './stdio/channel.ts';
@@ -24,6 +25,8 @@ export interface ChannelOpener {
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly owner: string;
   readonly reaper: Reaper;
+  /** What programs in a sandbox do not see, and where their homes are. */
+  readonly sandboxes: SandboxPlaces;
   /** The turns of launchers. */
   readonly installs: InstallQueue;
   readonly connectTimeoutMs: number;
@@ -75,6 +78,11 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
           owner,
           reaper,
           installs,
+          sandboxed: transport.sandbox && {
+            sandbox: transport.sandbox,
+            places: options.sandboxes,
+            isShared: isShared(server),
+          },
         },
         events,
       );
@@ -101,6 +109,11 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
         events,
       );
   }
+}
+
+/** Several processes of it run for different callers. */
+function isShared(server: ServerSettings): boolean {
+  return server.perSessionClient || slotsOf(server).length > 0;
 }
 
 /**

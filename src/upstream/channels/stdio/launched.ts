@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { deferred } from '../../../core/deferred.ts';
 import { errorText, HubError } from '../../../core/errors.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
@@ -112,8 +113,10 @@ class LaunchStart implements Launching {
   begin(turn: Turn): void {
     this.#turn = turn;
     const { folder, launcher } = this.#launch;
+    const { spawned } = this.#options;
     // What was installed just now is not broken by an interrupted installation.
-    if (turn.wasThere && folder !== undefined) this.#broken = brokenCacheSigns(folder);
+    if (turn.wasThere && folder !== undefined && (spawned === undefined || isOwn(folder)))
+      this.#broken = brokenCacheSigns(folder);
     if (signsOf(launcher.name).program === undefined) this.#runs(false);
     else this.#installs();
   }
@@ -173,7 +176,7 @@ class LaunchStart implements Launching {
     const { launcher, folder } = this.#launch;
     this.#after(upstreamLimits.installLeftMs, () => {
       // It will not end by itself. What it leaves is not to be run.
-      if (folder !== undefined) this.#options.installs.mend(this.#launch);
+      if (folder !== undefined && this.#options.spawned === undefined) this.#options.installs.mend(this.#launch);
       this.#options.log.warn(`${launcher.name} was still installing and was ended`);
       void this.#end();
     });
@@ -227,7 +230,11 @@ class LaunchStart implements Launching {
   }
 
   #closed(error: HubError): void {
-    const wasBroken = !this.#isMet && this.#broken?.found === true && this.#options.installs.mend(this.#launch);
+    const { folder } = this.#launch;
+    const { spawned } = this.#options;
+    const isSafe = spawned === undefined || (folder !== undefined && isOwn(folder));
+    const wasBroken =
+      !this.#isMet && isSafe && this.#broken?.found === true && this.#options.installs.mend(this.#launch);
     this.#over();
     if (!wasBroken) return this.#told.closed(error);
     const text = `${error.message}\nThe npx cache of its package is incomplete. The next attempt installs it again.`;
@@ -254,5 +261,14 @@ class LaunchStart implements Launching {
   #clearTimers(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
+  }
+}
+
+/** No link leads from it to a folder elsewhere, as a program in a sandbox could make one in its home. */
+function isOwn(folder: string): boolean {
+  try {
+    return realpathSync(folder) === folder;
+  } catch {
+    return false;
   }
 }

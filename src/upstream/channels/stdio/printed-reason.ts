@@ -24,6 +24,8 @@ const npm = String.raw`^npm (?:error|ERR!) `;
 
 /** The first one that fits wins, over all lines: what a launcher says comes before what its package could have said. */
 const signs: readonly Sign[] = [
+  [/^bwrap: execvp (\S+): /, 'sandbox_program', { command: '$1' }],
+  [/^bwrap: (.+)$/, 'sandbox_forbidden', { line: '$line' }],
   [
     new RegExp(`${npm}404 +(?:The requested resource )?'(@?[^'@\\s]+)(?:@[^'\\s]*)?' (?:could not be found|is not in)`),
     'npm_package_not_found',

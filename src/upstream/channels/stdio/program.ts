@@ -26,6 +26,8 @@ export interface StdioOptions {
   /** What it gets of the hub's own environment: `inheritableEnv`. */
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  /** What is started in place of command and arguments, and starts them: a sandbox. */
+  readonly spawned?: { readonly command: string; readonly args: readonly string[] } | undefined;
   readonly maxMessageBytes: number;
   /** The log of `server:<name>`. */
   readonly log: Logger;
@@ -63,7 +65,8 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
   const path = options.env['PATH'] ?? options.inheritedEnv['PATH'] ?? '';
   const failedToStart = (error: unknown) => startError({ ...options, path }, error);
   try {
-    child = spawn(options.command, options.args, {
+    const { command, args } = options.spawned ?? options;
+    child = spawn(command, args, {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       env: childEnv(options.inheritedEnv, options.env, options.owner, options.installMark),
       detached: process.platform !== 'win32',

@@ -1,3 +1,4 @@
+import { sandboxReasons } from './sandbox-reasons.ts';
 import type { HubTexts } from '../../hub-texts.ts';
 
 export const reasons: HubTexts['reasons'] = {
@@ -22,6 +23,7 @@ export const reasons: HubTexts['reasons'] = {
     text: '„{{command}}“ darf nicht ausgeführt werden.',
     advice: 'Prüfen Sie die Dateirechte (chmod +x), oder starten Sie die Datei über ihren Interpreter.',
   },
+  ...sandboxReasons,
   no_room: {
     text: 'Das System kann keinen weiteren Prozess starten ({{error}}).',
     advice: 'Beenden Sie andere Programme, oder erhöhen Sie die Grenzen für Prozesse und offene Dateien.',

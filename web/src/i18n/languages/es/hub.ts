@@ -1,3 +1,4 @@
+import { sandboxReasons } from './sandbox-reasons.ts';
 import type { HubTexts } from '../../hub-texts.ts';
 
 export const reasons: HubTexts['reasons'] = {
@@ -14,14 +15,12 @@ export const reasons: HubTexts['reasons'] = {
     advice: 'Instala {{product}} en la máquina del hub, o indica una ruta absoluta.',
   },
   file_not_found: { text: '«{{command}}» no existe.', advice: 'Corrige la ruta en «Comando».' },
-  folder_not_found: {
-    text: 'El directorio de trabajo «{{folder}}» no existe.',
-    advice: 'Créalo, o corrige "cwd".',
-  },
+  folder_not_found: { text: 'El directorio de trabajo «{{folder}}» no existe.', advice: 'Créalo, o corrige "cwd".' },
   not_executable: {
     text: '«{{command}}» no tiene permiso de ejecución.',
     advice: 'Comprueba sus permisos (chmod +x), o inícialo con su intérprete.',
   },
+  ...sandboxReasons,
   no_room: {
     text: 'El sistema no puede iniciar más procesos ({{error}}).',
     advice: 'Cierra otros programas, o aumenta los límites de procesos y archivos abiertos.',
@@ -69,10 +68,7 @@ export const reasons: HubTexts['reasons'] = {
     text: 'El comando ejecuta «{{command}}», que no se ha encontrado.',
     advice: 'Instálalo en la máquina del hub, o corrige los argumentos.',
   },
-  value_missing: {
-    text: 'El programa pide {{name}}: {{line}}',
-    advice: 'Define {{name}} en «Variables de entorno».',
-  },
+  value_missing: { text: 'El programa pide {{name}}: {{line}}', advice: 'Define {{name}} en «Variables de entorno».' },
   value_refused: {
     text: 'El programa no ha podido autenticarse con lo que ha recibido: {{line}}',
     advice: 'Comprueba el token o la contraseña en «Variables de entorno».',
@@ -243,10 +239,7 @@ export const reasons: HubTexts['reasons'] = {
     text: 'No se puede conectar con {{where}}: no se logra una conexión segura ({{code}}).',
     advice: 'Comprueba qué versiones de TLS admite cada lado.',
   },
-  http_not_spoken: {
-    text: 'No se puede conectar con {{where}}: no admite HTTP.',
-    advice: '¿Es correcto el puerto?',
-  },
+  http_not_spoken: { text: 'No se puede conectar con {{where}}: no admite HTTP.', advice: '¿Es correcto el puerto?' },
   sign_in_needed: {
     text: 'El servidor pide iniciar sesión.',
     advice: 'Inicia sesión en él una vez, en su página del panel.',

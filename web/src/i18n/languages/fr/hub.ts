@@ -1,3 +1,4 @@
+import { sandboxReasons } from './sandbox-reasons.ts';
 import type { HubTexts } from '../../hub-texts.ts';
 
 export const reasons: HubTexts['reasons'] = {
@@ -22,6 +23,7 @@ export const reasons: HubTexts['reasons'] = {
     text: '« {{command}} » ne peut pas être exécuté : la permission manque.',
     advice: 'Vérifiez ses permissions (chmod +x), ou lancez-le par son interpréteur.',
   },
+  ...sandboxReasons,
   no_room: {
     text: 'Le système ne peut pas démarrer d’autre processus ({{error}}).',
     advice: 'Arrêtez d’autres programmes, ou relevez les limites de processus et de fichiers ouverts.',

@@ -1,3 +1,4 @@
+import { sandboxReasons } from './sandbox-reasons.ts';
 import type { HubTexts } from '../../hub-texts.ts';
 
 export const reasons: HubTexts['reasons'] = {
@@ -23,6 +24,7 @@ export const reasons: HubTexts['reasons'] = {
     text: '「{{command}}」に実行権限がありません。',
     advice: '権限を確認する (chmod +x) か、インタープリター経由で起動してください。',
   },
+  ...sandboxReasons,
   no_room: {
     text: 'システムはこれ以上プロセスを起動できません ({{error}})。',
     advice: '他のプログラムを終了するか、プロセス数とオープンファイル数の上限を引き上げてください。',
@@ -81,10 +83,7 @@ export const reasons: HubTexts['reasons'] = {
     text: 'プログラムは、与えられた認証情報でログインできませんでした: {{line}}',
     advice: '「環境変数」のトークンまたはパスワードを確認してください。',
   },
-  wrong_arguments: {
-    text: 'プログラムが引数を受け付けません: {{line}}',
-    advice: '「引数」を修正してください。',
-  },
+  wrong_arguments: { text: 'プログラムが引数を受け付けません: {{line}}', advice: '「引数」を修正してください。' },
   port_taken: {
     text: 'プログラムが使うポートは、別のプログラムが使用中です: {{line}}',
     advice: 'そのプログラムを終了するか、別のポートを指定してください。',
@@ -249,10 +248,7 @@ export const reasons: HubTexts['reasons'] = {
     text: '{{where}} に接続できません: 安全な接続を確立できません ({{code}})。',
     advice: '双方が対応する TLS のバージョンを確認してください。',
   },
-  http_not_spoken: {
-    text: '{{where}} に接続できません: HTTP に対応していません。',
-    advice: 'ポートは正しいですか？',
-  },
+  http_not_spoken: { text: '{{where}} に接続できません: HTTP に対応していません。', advice: 'ポートは正しいですか？' },
   sign_in_needed: {
     text: 'サーバーがサインインを求めています。',
     advice: 'ダッシュボードのサーバーのページで一度サインインしてください。',

@@ -1,3 +1,4 @@
+import { sandboxReasons } from './sandbox-reasons.ts';
 import type { ProblemTexts, ReasonTexts, SentenceTexts } from '../../hub-texts.ts';
 
 /** 服务器无法连接的原因，按名称；英文由 Hub 给出。 */
@@ -17,6 +18,7 @@ export const reasons: ReasonTexts = {
   file_not_found: { text: '“{{command}}”不存在。', advice: '请更正“命令”中的路径。' },
   folder_not_found: { text: '工作目录“{{folder}}”不存在。', advice: '请创建该目录，或更正 "cwd"。' },
   not_executable: { text: '“{{command}}”没有执行权限。', advice: '请检查其权限（chmod +x），或通过解释器启动它。' },
+  ...sandboxReasons,
   no_room: { text: '系统无法再启动新进程（{{error}}）。', advice: '请结束其他程序，或提高进程数和打开文件数的限制。' },
   npm_package_not_found: {
     text: 'npm 注册表中没有软件包“{{package}}”，或它是私有的。',

@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { HubError } from '../../../core/errors.ts';
+import { type Reason, reasonWords } from '../../../core/reasons.ts';
+import type { SandboxSettings } from '../../../core/settings/types.ts';
+import type { StdioOptions } from './program.ts';
+import { homeOf } from './sandbox-home.ts';
+
+/** What is kept from programs in a sandbox, and where they have their homes. */
+export interface SandboxPlaces {
+  /** Absolute: nothing of it is seen but the home of the server, bundles and samples. */
+  readonly dataDir: string;
+  /** Files with secrets of the hub: its settings, its `.env`. */
+  readonly secretFiles: readonly string[];
+}
+
+export interface Sandboxed {
+  readonly sandbox: SandboxSettings;
+  readonly places: SandboxPlaces;
+  /** Several processes of it run for different callers: what one writes at home the others must not find. */
+  readonly isShared: boolean;
+}
+
+/** Those of a hub with these settings, which was started in this folder. */
+export function sandboxPlaces(hub: { readonly dataDir: string; readonly settingsPath: string }): SandboxPlaces {
+  const files = [resolve(hub.settingsPath), resolve('.env')];
+  return { dataDir: realOf(resolve(hub.dataDir)), secretFiles: [...new Set([...files, ...files.map(realOf)])] };
+}
+
+/** Folders of the system that programs need to run at all; none of them holds data of a user or of the hub. */
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
+const systemFiles = [
+  '/etc/alternatives',
+  '/etc/ca-certificates',
+  '/etc/ca-certificates.conf',
+  '/etc/group',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/localtime',
+  '/etc/nsswitch.conf',
+  '/etc/passwd',
+  '/etc/pki/tls',
+  '/etc/pki/ca-trust',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/timezone',
+];
+const networkFiles = ['/etc/hosts', '/etc/resolv.conf', '/etc/services'];
+
+/**
+ * `--new-session` is not among them: the program leads a session without a terminal already (`detached`), and has to be
+ * in the process group that the hub ends.
+ */
+const ownNamespaces = [
+  '--die-with-parent',
+  '--unshare-user',
+  '--unshare-pid',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+  '--cap-drop',
+  'ALL',
+  '--hostname',
+  'sandbox',
+];
+
+/** What a program in a sandbox gets of the environment of the hub: no folders of the user, and no sockets. */
+const inherited =
+  /^(PATH|LANG|LC_\w+|TZ|TERM|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|https?_proxy|no_proxy|all_proxy|(npm_config|NPM_CONFIG)_(registry|REGISTRY|proxy|https_proxy|noproxy)|UV_INDEX_URL|UV_DEFAULT_INDEX|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL)$/;
+
+/** Where the system looks for programs when no variable says. */
+const usualPath = '/usr/local/bin:/usr/bin:/bin';
+
+/** Folders of the data folder that belong to servers. */
+const ofServers = ['bundles', 'sample'];
+
+/**
+ * The same program, started in a sandbox by bubblewrap (CONTRACT §10): own processes, an own home, the system and the
+ * paths that the settings name. Throws HubError `upstream_unavailable` with the reason where that cannot be.
+ */
+export function inSandbox(options: StdioOptions, { sandbox, places, isShared }: Sandboxed): StdioOptions {
+  const { name, command } = options;
+  const hubPath = options.inheritedEnv['PATH'] ?? usualPath;
+  const path = options.env['PATH'] ?? hubPath;
+  const bwrap = onPath('bwrap', hubPath);
+  if (process.platform !== 'linux' || bwrap === undefined) throw refused(name, { code: 'sandbox_missing', values: {} });
+  for (const list of ['read', 'write'] as const) for (const one of sandbox[list]) checkPath(name, list, one, places);
+  if (options.cwd !== undefined && !isFolder(options.cwd))
+    throw refused(name, { code: 'folder_not_found', values: { folder: options.cwd } });
+  if (options.cwd !== undefined) checkPath(name, 'cwd', resolve(options.cwd), places);
+  const home = homeOf(places.dataDir, name);
+  if (!isShared) mkdirSync(home, { recursive: true, mode: 0o700 });
+  const cwd = options.cwd === undefined ? home : resolve(options.cwd);
+  const seen = [
+    ...sandbox.read,
+    ...(options.cwd === undefined ? [] : [resolve(options.cwd)]),
+    ...ownFiles(options, places),
+  ];
+  const env = Object.fromEntries(Object.entries(options.inheritedEnv).filter(([key]) => inherited.test(key)));
+  const args = [
+    ownNamespaces,
+    sandbox.network === 'none' ? ['--unshare-net'] : [],
+    systemMounts(sandbox.network === 'host'),
+    ['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
+    programMounts(command, path),
+    pathMounts(seen, sandbox.write),
+    isShared ? ['--tmpfs', home] : ['--bind', home, home],
+    ['--chdir', cwd, '--', command, ...options.args],
+  ].flat();
+  return {
+    ...options,
+    cwd: undefined,
+    inheritedEnv: { ...env, HOME: home, TMPDIR: '/tmp' },
+    spawned: { command: bwrap, args },
+  };
+}
+
+function refused(name: string, reason: Reason): HubError {
+  const { text, advice } = reasonWords(reason);
+  return new HubError('upstream_unavailable', `Cannot start server "${name}": ${text} ${advice}`, { reason });
+}
+
+function checkPath(name: string, list: string, path: string, places: SandboxPlaces): void {
+  const values = { path, list };
+  if (!isAbsolute(path) || !existsSync(path)) throw refused(name, { code: 'sandbox_path', values });
+  const real = realpathSync(path);
+  const { dataDir, secretFiles } = places;
+  const isForServers = ofServers.some((folder) => isBelow(real, join(dataDir, folder)));
+  // Also a folder around them: a file that is hidden in it is there again once the hub has replaced it.
+  const hasSecrets =
+    (isBelow(real, dataDir) && !isForServers) || [dataDir, ...secretFiles].some((secret) => isBelow(secret, real));
+  if (hasSecrets || /^\/(proc|sys|dev)(\/|$)/.test(real)) throw refused(name, { code: 'sandbox_secret', values });
+}
+
+/** A bundle or sample that the arguments name, which the hub put into its data folder for this server. */
+function ownFiles({ command, args, cwd }: StdioOptions, { dataDir }: SandboxPlaces): string[] {
+  return ofServers.flatMap((folder) => {
+    const parent = join(dataDir, folder);
+    const below = [command, ...args, cwd ?? ''].filter((text) => isBelow(text, parent) && resolve(text) !== parent);
+    const names = below.map((text) => relative(parent, resolve(text)).split(sep)[0] ?? '');
+    return [...new Set(names)].map((name) => join(parent, name)).filter((path) => existsSync(path));
+  });
+}
+
+function systemMounts(hasNetwork: boolean): string[] {
+  const folders = systemFolders.flatMap((path) => {
+    const link = linkOf(path);
+    return link === undefined ? ['--ro-bind-try', path, path] : ['--symlink', link, path];
+  });
+  const files = [...systemFiles, ...(hasNetwork ? networkFiles : [])];
+  // What a link in /etc leads to (systemd-resolved: /run) is not in the sandbox.
+  return [...folders, ...files.flatMap((path) => ['--ro-bind-try', realOf(path), path])];
+}
+
+/** The program and Node where they are outside of the system's folders, as with nvm or in a user's `bin`. */
+function programMounts(command: string, path: string): string[] {
+  const found = isAbsolute(command) ? command : onPath(command, path);
+  const places = [installationOf(process.execPath), ...(found === undefined ? [] : [found, installationOf(found)])];
+  return [...new Set(places)]
+    .filter((place) => !isOfSystem(place))
+    .flatMap((place) => ['--ro-bind-try', realOf(place), place]);
+}
+
+/** The folder of a program that has its libraries beside `bin`, as Node and Python environments do; else the file. */
+function installationOf(program: string): string {
+  const real = realOf(program);
+  const folder = dirname(real);
+  const prefix = dirname(folder);
+  const isInstallation = basename(folder) === 'bin' && existsSync(join(prefix, 'lib')) && prefix.split(sep).length > 3;
+  const inModules = /^(.{2,})\/lib\/node_modules\//.exec(real)?.[1];
+  return inModules ?? (isInstallation ? prefix : real);
+}
+
+const isOfSystem = (path: string): boolean => systemFolders.some((folder) => isBelow(path, folder));
+
+/** A folder in another one has its own rule, so it is mounted after that. */
+function pathMounts(read: readonly string[], write: readonly string[]): string[] {
+  return [...read.map((path) => ['--ro-bind', path, path]), ...write.map((path) => ['--bind', path, path])]
+    .toSorted(([, a = ''], [, b = '']) => a.length - b.length)
+    .flat();
+}
+
+/** Whether a path is this folder or in it. */
+function isBelow(path: string, folder: string): boolean {
+  if (!isAbsolute(path)) return false;
+  const way = relative(folder, resolve(path));
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function onPath(command: string, path: string): string | undefined {
+  if (command.includes('/')) return undefined;
+  return path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, command))
+    .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,23 @@
+/** Why a server in a sandbox does not start: a part of `reasons`. */
+export const sandboxReasons = {
+  sandbox_missing: {
+    text: 'El servidor debe ejecutarse en un entorno aislado, y el comando "bwrap" (bubblewrap) no está en esta máquina.',
+    advice: 'Instala el paquete bubblewrap, o pon "sandbox" del servidor en false.',
+  },
+  sandbox_forbidden: {
+    text: 'El sistema no deja que el hub cree un entorno aislado: {{line}}',
+    advice: 'Permite los espacios de nombres de usuario al usuario del hub, o pon "sandbox" del servidor en false.',
+  },
+  sandbox_path: {
+    text: 'No existe «{{path}}», que debe estar en el entorno aislado.',
+    advice: 'Créalo, o corrige "{{list}}".',
+  },
+  sandbox_secret: {
+    text: '«{{path}}» es o contiene lo que ningún entorno aislado tiene: la carpeta de datos o los ajustes del hub, o el propio sistema.',
+    advice: 'Indica en "{{list}}" carpetas que no los contengan.',
+  },
+  sandbox_program: {
+    text: 'El programa «{{command}}» no está en su entorno aislado.',
+    advice: 'Añade su carpeta a "sandbox.read".',
+  },
+};

@@ -1,0 +1,23 @@
+/** Why a server in a sandbox does not start: a part of `reasons`. */
+export const sandboxReasons = {
+  sandbox_missing: {
+    text: 'このサーバーはサンドボックスで実行する設定ですが、このマシンにコマンド "bwrap" (bubblewrap) がありません。',
+    advice: 'パッケージ bubblewrap をインストールするか、サーバーの "sandbox" を false にしてください。',
+  },
+  sandbox_forbidden: {
+    text: 'システムがハブによるサンドボックスの作成を許可していません: {{line}}',
+    advice: 'ハブのユーザーにユーザー名前空間を許可するか、サーバーの "sandbox" を false にしてください。',
+  },
+  sandbox_path: {
+    text: 'サンドボックスに含める 「{{path}}」 が存在しません。',
+    advice: '作成するか、"{{list}}" を修正してください。',
+  },
+  sandbox_secret: {
+    text: '「{{path}}」 は、サンドボックスに含められないもの (ハブのデータフォルダーや設定、またはシステム自体) であるか、それを含んでいます。',
+    advice: '"{{list}}" には、それらを含まないフォルダーを指定してください。',
+  },
+  sandbox_program: {
+    text: 'プログラム 「{{command}}」 がサンドボックスの中にありません。',
+    advice: 'そのフォルダーを "sandbox.read" に追加してください。',
+  },
+};

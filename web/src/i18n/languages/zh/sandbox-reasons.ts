@@ -1,0 +1,23 @@
+/** Why a server in a sandbox does not start: a part of `reasons`. */
+export const sandboxReasons = {
+  sandbox_missing: {
+    text: '该服务器应在沙箱中运行，但此机器上没有命令 "bwrap"（bubblewrap）。',
+    advice: '请安装软件包 bubblewrap，或将该服务器的 "sandbox" 设为 false。',
+  },
+  sandbox_forbidden: {
+    text: '系统不允许 Hub 创建沙箱：{{line}}',
+    advice: '请允许 Hub 的用户使用用户命名空间，或将该服务器的 "sandbox" 设为 false。',
+  },
+  sandbox_path: {
+    text: '沙箱应包含的“{{path}}”不存在。',
+    advice: '请创建它，或更正 "{{list}}"。',
+  },
+  sandbox_secret: {
+    text: '“{{path}}”是或包含任何沙箱都不包含的内容：Hub 的数据目录或设置，或系统本身。',
+    advice: '请在 "{{list}}" 中填写不含这些内容的目录。',
+  },
+  sandbox_program: {
+    text: '程序“{{command}}”不在其沙箱中。',
+    advice: '请将其目录添加到 "sandbox.read"。',
+  },
+};
