@@ -59,9 +59,12 @@ export interface ApprovalStore {
    * this, of all hubs. `areMore`: others still wait.
    */
   expire(now: number): Promise<{ readonly ended: readonly Approval[]; readonly areMore: boolean }>;
+  /** Which of these do not wait any more. */
+  ended(ids: readonly string[], now: number): Promise<readonly string[]>;
+  /** Those that wait, and the last that do not, newest first; of many the arguments are cut further. */
   list(now: number): Promise<readonly Approval[]>;
-  /** Another hub has changed something. */
-  onChange(listener: () => void): () => void;
+  /** Another hub has changed something: one question, or undefined for any. */
+  onChange(listener: (id: string | undefined) => void): () => void;
 }
 
 /** The questions of one hub: they end with the calls that wait for them. */
@@ -93,7 +96,9 @@ export function approvalsInMemory(): ApprovalStore {
       if (same) return { approval: same, isNew: false };
       const waiting = all.filter(({ state }) => state === 'waiting');
       checkRoom(waiting.length, waiting.filter(({ caller }) => caller === question.caller).length);
-      if (all.length >= governanceLimits.approvals) checkRoom(all.length, 0);
+      const chars = all.reduce((sum, one) => sum + one.arguments.length, question.arguments.length);
+      const isFull = all.length >= governanceLimits.approvals || chars > governanceLimits.approvalsChars;
+      if (isFull) checkRoom(governanceLimits.approvals, 0);
       tidy(now);
       questions.set(question.id, question);
       return { approval: question, isNew: true };
@@ -112,6 +117,12 @@ export function approvalsInMemory(): ApprovalStore {
         .map((one) => ({ ...one, state: 'expired' as const }));
       for (const one of ended) questions.set(one.id, one);
       return { ended, areMore: waiting.length > ended.length };
+    },
+    async ended(ids, now) {
+      return ids.filter((id) => {
+        const one = questions.get(id);
+        return one?.state !== 'waiting' || one.expiresAt <= now;
+      });
     },
     async list(now) {
       return shown([...questions.values()].reverse(), now);
@@ -141,5 +152,14 @@ export function shown(newestFirst: readonly Approval[], now: number): readonly A
       : one,
   );
   const waiting = all.filter(({ state }) => state === 'waiting');
-  return [...waiting, ...all.filter(({ state }) => state !== 'waiting').slice(0, governanceLimits.approvalsKept)];
+  const listed = [
+    ...waiting,
+    ...all.filter(({ state }) => state !== 'waiting').slice(0, governanceLimits.approvalsKept),
+  ];
+  return waiting.length > governanceLimits.approvalsWhole ? listed.map(cut) : listed;
+}
+
+function cut(one: Approval): Approval {
+  const { approvalListChars: most } = governanceLimits;
+  return one.arguments.length <= most ? one : { ...one, arguments: one.arguments.slice(0, most), isCut: true };
 }

@@ -8,16 +8,16 @@ const channel = 'approvals';
 /** The questions of all hubs on one database, each of which may be answered at any of them, once. */
 export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
   const open = () => database.whenReady(governanceLimits.sharedCountMs);
-  const tell = (): void =>
+  const tell = (id = ''): void =>
     void database
       .current()
-      ?.notify(channel, '')
+      ?.notify(channel, id)
       .catch(() => undefined);
 
   return {
     async ask(question, now) {
       const result = await (await open()).tx((tx) => askIn(tx, question, new Date(now)));
-      if (result.isNew) tell();
+      if (result.isNew) tell(result.approval.id);
       return result;
     },
     async find(id) {
@@ -32,7 +32,7 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
         `update toolhub.approvals set state = 'used' where id = $1 and state = 'approved' and expires_at > $2 returning id`,
         [id, new Date(now)],
       );
-      if (rows.length > 0) tell();
+      if (rows.length > 0) tell(id);
       return rows.length > 0;
     },
     async wasUsed(hash, now) {
@@ -53,7 +53,7 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
          where id = $1 and state = 'waiting' and expires_at > $4 returning ${columns}`,
         [id, state, by, new Date(at)],
       );
-      if (row) tell();
+      if (row) tell(id);
       return row && approvalOf(row);
     },
     async expire(now) {
@@ -70,21 +70,40 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
       return { ended: rows.map(approvalOf), areMore: left !== undefined };
     },
-    async list(now) {
+    async ended(ids, now) {
       const rows = await (
         await open()
-      ).query<Row>(
-        `(select ${columns}, created_at as made from toolhub.approvals where state = 'waiting' and expires_at > $1
-            order by created_at desc limit ${governanceLimits.approvals})
-         union
-         (select ${columns}, created_at as made from toolhub.approvals
-            order by created_at desc limit ${governanceLimits.approvalsKept})
-         order by made desc`,
+      ).query<{ id: string }>(
+        `select t.id from unnest($1::uuid[]) as t(id) left join toolhub.approvals a on a.id = t.id
+         where a.state is distinct from 'waiting' or a.expires_at <= $2`,
+        [[...ids], new Date(now)],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async list(now) {
+      const { approvals, approvalsKept, approvalsWhole, approvalListChars } = governanceLimits;
+      const database = await open();
+      const [waiting] = await database.query<{ all: number }>(
+        `select count(*)::int as all from toolhub.approvals where state = 'waiting' and expires_at > $1`,
         [new Date(now)],
+      );
+      // Not all of what ten thousand callers have sent at once.
+      const chars =
+        (waiting?.all ?? 0) > approvalsWhole ? approvalListChars + 1 : governanceLimits.approvalArgumentChars;
+      const cut = `content || jsonb_build_object('arguments', left(content->>'arguments', $2::int)) as content`;
+      const listed = `${cut}, state, decided_by, decided_at, created_at as made, id`;
+      const rows = await database.query<Row>(
+        `select * from (
+           (select ${listed} from toolhub.approvals where state = 'waiting' and expires_at > $1
+              order by created_at desc limit ${approvals})
+           union
+           (select ${listed} from toolhub.approvals order by created_at desc limit ${approvalsKept})) as t
+         order by made desc`,
+        [new Date(now), chars],
       );
       return shown(rows.map(approvalOf), now);
     },
-    onChange: (listener) => database.listen(channel, () => listener()),
+    onChange: (listener) => database.listen(channel, (id) => listener(id || undefined)),
   };
 }
 

@@ -5,6 +5,7 @@ import { setLimits } from '../../test/kit/limits.ts';
 import { until } from '../../test/kit/until.ts';
 import { type Approval, approvalsInMemory, type ApprovalStore } from './approval-store.ts';
 import { approvalsInTable } from './approvals-in-table.ts';
+import { forwardClock } from '../core/forward-clock.ts';
 import { type ApprovalQuestion, createApprovals } from './approvals.ts';
 import { governanceLimits } from './limits.ts';
 
@@ -78,4 +79,86 @@ describe.each(Object.keys(stores))('questions kept in the %s', (kind) => {
       'waiting {"text":"waits"}',
     ]);
   });
+});
+
+describe.each(Object.keys(stores))('questions of many callers kept in the %s', (kind) => {
+  test('are listed, decided one by one, and no more are taken', async () => {
+    const at = Date.parse('2026-11-25T12:00:00Z');
+    const store = (await stores[kind]?.())?.[0];
+    if (!store) throw new Error('no store');
+    let looks = 0;
+    const counted: ApprovalStore = {
+      ...store,
+      find: async (id) => {
+        looks += 1;
+        return store.find(id);
+      },
+    };
+    const hub = createApprovals({ store: counted, lifeMs: () => 600_000 }, () => at);
+    atEnd(() => hub.close());
+    const left = new AbortController();
+    const long = 'x'.repeat(governanceLimits.approvalListChars);
+    const ask = (i: number) => ({
+      ...question(`${long} ${i}`),
+      caller: `c${i % 1_000}`,
+      principal: `u:\nc${i % 1_000}`,
+    });
+    setLimits(governanceLimits, { approvals: 300, approvalLookMs: 3_600_000 });
+    const waits = Array.from({ length: 299 }, async (_, i) =>
+      hub.approved(ask(i), AbortSignal.any([left.signal])).catch(() => 'left'),
+    );
+    await until('all but one wait', async () => (await store.list(at)).length === 299);
+    const last = hub.approved(ask(299), new AbortController().signal);
+    await until('all wait', async () => (await store.list(at)).length === 300);
+    await until('each has looked', () => looks >= 600);
+    looks = 0;
+    await expect(hub.approved(ask(300), left.signal)).rejects.toMatchObject({
+      code: 'approval',
+      message: expect.stringContaining('Try again later') as string,
+    });
+    const listed = await hub.list();
+    expect(listed).toHaveLength(300);
+    expect(listed.every((one) => one.isCut && one.arguments.length === governanceLimits.approvalListChars)).toBe(true);
+    const mine = listed.find(({ caller }) => caller === 'c299');
+    await hub.decide(mine?.id ?? '', 'approve', 'bob', () => true);
+    await last;
+    // The call that it is about, and who decided: not each that waits.
+    expect(looks).toBeLessThan(10);
+    left.abort();
+    await Promise.all(waits);
+  });
+});
+
+test('questions in memory end at a number of characters too', async () => {
+  setLimits(governanceLimits, { approvalsChars: 100 });
+  const hub = createApprovals({ store: approvalsInMemory(), lifeMs: () => 600_000 });
+  atEnd(() => hub.close());
+  const left = new AbortController();
+  const first = hub.approved(question('x'.repeat(60)), left.signal);
+  await until('it waits', async () => (await hub.list()).length === 1);
+  await expect(hub.approved(question('y'.repeat(60)), left.signal)).rejects.toMatchObject({ code: 'approval' });
+  left.abort();
+  await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+});
+
+test('a clock that is put back makes no question, and no yes, last longer', async () => {
+  let clock = Date.parse('2026-11-25T12:00:00Z');
+  let passed = 0;
+  const now = forwardClock(
+    () => clock,
+    () => passed,
+  );
+  const hub = createApprovals({ store: approvalsInMemory(), lifeMs: () => 600_000 }, now);
+  atEnd(() => hub.close());
+  const left = new AbortController();
+  const first = hub.approved(question('x'), left.signal);
+  await until('it waits', async () => (await hub.list())[0]?.state === 'waiting');
+  left.abort();
+  await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+  await hub.decide((await hub.list())[0]?.id ?? '', 'approve', 'bob', () => true);
+  clock -= 86_400_000;
+  passed += 599_000;
+  expect((await hub.list())[0]?.state).toBe('approved');
+  passed += 1_000;
+  expect((await hub.list())[0]?.state).toBe('expired');
 });

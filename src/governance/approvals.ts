@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
+import { forwardClock } from '../core/forward-clock.ts';
 import type { Approval, ApprovalStore } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
@@ -43,23 +44,32 @@ export interface ApprovalOptions {
   readonly expired?: (approval: Approval) => void;
 }
 
-export function createApprovals(options: ApprovalOptions, now: () => number = Date.now): Approvals {
+export function createApprovals(options: ApprovalOptions, now: () => number = forwardClock()): Approvals {
   const { store, lifeMs, asked, decided, expired } = options;
-  const waiting = new Set<() => void>();
+  const waiting: Waiting = new Map();
   const listeners = new Set<() => void>();
   const expiry = expiring(store, now, (ended) => {
     for (const one of ended) expired?.(one);
     changed();
   });
-  const changed = (): void => {
+  /** `id`: the question that has changed, where it was one. */
+  const changed = (id?: string): void => {
     expiry.someMayWait();
-    for (const look of waiting) look();
+    if (id === undefined) void lookAtAll();
+    else lookAt([id]);
     for (const listener of listeners) listener();
   };
+  const lookAt = (ids: readonly string[]): void => {
+    for (const id of ids) for (const look of waiting.get(id) ?? []) look();
+  };
+  /** Asked at once for all: ten thousand calls that each looked for themselves would be as many statements. */
+  async function lookAtAll(): Promise<void> {
+    if (waiting.size > 0) lookAt(await store.ended([...waiting.keys()], now()).catch(() => []));
+  }
   const stopHearing = store.onChange(changed);
   // A notice of another hub may be lost, and time passes without one.
   const timer = setInterval(() => {
-    for (const look of waiting) look();
+    void lookAtAll();
     void expiry.look();
   }, governanceLimits.approvalLookMs).unref();
 
@@ -70,7 +80,8 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
       {
         ...about,
         id: crypto.randomUUID(),
-        arguments: args.slice(0, governanceLimits.approvalArgumentChars),
+        // Copied: a part of a text keeps all of it in memory.
+        arguments: Buffer.from(args.slice(0, governanceLimits.approvalArgumentChars)).toString(),
         isCut: args.length > governanceLimits.approvalArgumentChars,
         hash: hashOf(question),
         createdAt: at,
@@ -83,7 +94,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
     );
     if (isNew) {
       asked?.(approval);
-      changed();
+      changed(approval.id);
     }
     return approval;
   }
@@ -102,7 +113,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
     async approved(question, left) {
       const { id } = await ask(question);
       if (await settled(id)) return;
-      await waitUntil(() => settled(id), waiting, left);
+      await waitUntil(id, () => settled(id), waiting, left);
     },
     async wasUsed(question) {
       return store.wasUsed(hashOf(question), now());
@@ -115,7 +126,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = Da
       const after = await store.decide(id, { state, by, at: now() });
       if (!after) throw over(await store.find(id));
       decided?.(after);
-      changed();
+      changed(id);
       return after;
     },
     onChange(listener) {
@@ -156,12 +167,18 @@ function expiring(store: ApprovalStore, now: () => number, tell: (ended: readonl
   };
 }
 
+/** What looks again, by the id of its question. */
+type Waiting = Map<string, Set<() => void>>;
+
 /** Waits until `settled` says true, whenever it may have changed; rejects with what it throws for good. */
-function waitUntil(settled: () => Promise<boolean>, waiting: Set<() => void>, left: AbortSignal): Promise<void> {
+function waitUntil(id: string, settled: () => Promise<boolean>, waiting: Waiting, left: AbortSignal): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     let isLooking = false;
+    let mayHaveChanged = false;
     const end = (finish: () => void): void => {
-      waiting.delete(look);
+      const looks = waiting.get(id);
+      looks?.delete(look);
+      if (looks?.size === 0) waiting.delete(id);
       left.removeEventListener('abort', gone);
       finish();
     };
@@ -172,15 +189,18 @@ function waitUntil(settled: () => Promise<boolean>, waiting: Set<() => void>, le
       end(() => reject(error instanceof Error ? error : new Error(String(error))));
     };
     const look = (): void => {
+      mayHaveChanged = true;
       if (isLooking) return;
       isLooking = true;
+      mayHaveChanged = false;
       void settled()
         .then((isSettled) => isSettled && end(resolve), failed)
         .finally(() => {
           isLooking = false;
+          if (mayHaveChanged && waiting.get(id)?.has(look)) look();
         });
     };
-    waiting.add(look);
+    waiting.set(id, (waiting.get(id) ?? new Set()).add(look));
     left.addEventListener('abort', gone, { once: true });
     if (left.aborted) gone();
     else look();

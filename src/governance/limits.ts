@@ -32,6 +32,11 @@ export const governanceLimits = {
 
   /** Questions that wait at once; more are refused. */
   approvals: 10_000,
+  /** Of their arguments, of a hub alone, which keeps them in memory. */
+  approvalsChars: 50_000_000,
+  /** Where more than these wait, a list of them has less of their arguments. */
+  approvalsWhole: 200,
+  approvalListChars: 1_000,
   /** Questions of one caller that wait at once. */
   approvalsPerCaller: 20,
   /**
