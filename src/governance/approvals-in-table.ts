@@ -1,4 +1,4 @@
-import type { Transaction } from '../database/database.ts';
+import type { Queryable, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { type Approval, type ApprovalStore, checkRoom, countingStates, shown } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
@@ -80,31 +80,31 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       );
       return rows.map(({ id }) => id);
     },
-    async list(now) {
-      const { approvals, approvalsKept, approvalsWhole, approvalListChars } = governanceLimits;
-      const database = await open();
-      const [waiting] = await database.query<{ all: number }>(
-        `select count(*)::int as all from toolhub.approvals where state = 'waiting' and expires_at > $1`,
-        [new Date(now)],
-      );
-      // Not all of what ten thousand callers have sent at once.
-      const chars =
-        (waiting?.all ?? 0) > approvalsWhole ? approvalListChars + 1 : governanceLimits.approvalArgumentChars;
-      const cut = `content || jsonb_build_object('arguments', left(content->>'arguments', $2::int)) as content`;
-      const listed = `${cut}, state, decided_by, decided_at, created_at as made, id`;
-      const rows = await database.query<Row>(
-        `select * from (
-           (select ${listed} from toolhub.approvals where state = 'waiting' and expires_at > $1
-              order by created_at desc limit ${approvals})
-           union
-           (select ${listed} from toolhub.approvals order by created_at desc limit ${approvalsKept})) as t
-         order by made desc`,
-        [new Date(now), chars],
-      );
-      return shown(rows.map(approvalOf), now);
-    },
+    list: async (now) => listIn(await open(), new Date(now)),
     onChange: (listener) => database.listen(channel, (id) => listener(id || undefined)),
   };
+}
+
+/** What waits, and the last that does not; of very many not all that their callers have sent. */
+async function listIn(database: Queryable, now: Date): Promise<readonly Approval[]> {
+  const { approvals, approvalsKept, approvalsWhole, approvalListChars, approvalArgumentChars } = governanceLimits;
+  const [waiting] = await database.query<{ all: number }>(
+    `select count(*)::int as all from toolhub.approvals where state = 'waiting' and expires_at > $1`,
+    [now],
+  );
+  const chars = (waiting?.all ?? 0) > approvalsWhole ? approvalListChars + 1 : approvalArgumentChars;
+  const cut = `content || jsonb_build_object('arguments', left(content->>'arguments', $2::int)) as content`;
+  const listed = `${cut}, state, decided_by, decided_at, created_at as made, id`;
+  const rows = await database.query<Row>(
+    `select * from (
+       (select ${listed} from toolhub.approvals where state = 'waiting' and expires_at > $1
+          order by created_at desc limit ${approvals})
+       union
+       (select ${listed} from toolhub.approvals order by created_at desc limit ${approvalsKept})) as t
+     order by made desc`,
+    [now, chars],
+  );
+  return shown(rows.map(approvalOf), now.getTime());
 }
 
 /** Two hubs with the same call ask one question. */
