@@ -25,7 +25,7 @@ export async function run({ rounds, calls, seconds, note }) {
   }
 }
 
-async function logIn(url) {
+export async function logIn(url) {
   const body = JSON.stringify({ username: 'admin', password: 'bench password' });
   const response = await fetch(`${url}/api/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   return (await response.json()).token;

@@ -44,6 +44,23 @@ describe.each(databaseKinds)('%s', (kind) => {
     expect((await list({ failed: 'true' })).pagination.total).toBe(6);
   });
 
+  test('an id or a time in each text makes no cause of its own, however many calls failed', async () => {
+    const { activity } = await startActivity(kind);
+    const many = 1_500;
+    for (let n = 0; n < many; n += 1) {
+      const text = [
+        `no answer to ${100_000 + n}`,
+        `late by ${n} ms: 503`,
+        `${n.toString(16).padStart(12, '0')} is gone`,
+      ];
+      activity.record(call({ server: 'sentry', status: 'error', errorMessage: text[n % 3] }));
+      // What waits to be written is bounded.
+      if (n % 500 === 499) await activity.list({ ...parseActivityListing({}) });
+    }
+    const { causes } = await activity.failures({});
+    expect(causes.map(({ calls }) => calls)).toEqual([500, 500, 500]);
+  });
+
   test('a call that began before an account was made is not that account’s, when it ends later', async () => {
     const { activity, at } = await startActivity(kind);
     const mine = { username: 'ann', since: new Date('2026-11-01T12:00:00Z') };

@@ -24,6 +24,9 @@ export interface FailureCause extends Omit<FailedCalls, 'tool' | 'error'> {
 /** What differs from one failure to the next of the same cause: ids, times, long numbers. */
 const passing = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,}|\d{4,}|\d+(?= ?(?:ms|s)\b)/gi;
 
+/** The same for PostgreSQL, where `\b` is something else. */
+export const passingInSql = passing.source.replace(String.raw`\b`, String.raw`\M`);
+
 /** By cause, the most frequent first, `logLimits.failureCauses` at most. */
 export function causesOf(failed: readonly FailedCalls[]): FailureCause[] {
   const found = new Map<string, FailedCalls[]>();

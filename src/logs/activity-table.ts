@@ -11,7 +11,7 @@ import { sqlState } from '../database/failure.ts';
 import { type Column, copyWriter } from './activity-copy.ts';
 import { everyBucket, noSearches, searchStats } from './activity-answers.ts';
 import type { ActivityAnswers, ActivityBucket, SearchCounts, TimelineListing } from './activity-answers.ts';
-import type { FailedCalls } from './activity-failures.ts';
+import { type FailedCalls, passingInSql } from './activity-failures.ts';
 import { groupsInTable } from './activity-groups.ts';
 import { exactFilters, maybeAbsent } from './activity-filter.ts';
 import type { ActivityFilter, OwnCalls } from './activity-filter.ts';
@@ -256,21 +256,35 @@ async function timeline(database: Database, listing: TimelineListing): Promise<r
   return everyBucket(listing, new Map(found));
 }
 
+/**
+ * Told apart by what stays of their texts when ids and times are left out: with an id in each text there would be as
+ * many groups as calls, which take seconds to sort. Only the newest failures are looked at, for the same reason.
+ */
 async function failures(database: Database, filter: ActivityFilter): Promise<readonly FailedCalls[]> {
   const where = whereOf({ ...filter, kind: 'call', failed: true });
   const rows = await database.query<FailureRow>(
-    `select server, tool, status, coalesce(error, '') as error, count(*)::int as calls,
-       min(at) as first, max(at) as last, max(id::text) as latest
-     from toolhub.activity ${where.text()}
-     group by server, tool, status, error order by calls desc, last desc limit ${logLimits.failureTexts}`,
+    `select causes.*, (select coalesce(error, '') from toolhub.activity where id = latest::uuid) as error
+     from (
+       select server, tool, status, count(*)::int as calls, min(at) as first, max(at) as last, max(id::text) as latest
+       from (
+         select id, at, server, tool, status, error from toolhub.activity ${where.text()}
+         order by id desc limit ${logLimits.failures}
+       ) as newest
+       group by server, tool, status, regexp_replace(error, ${where.value(passingInSql)}, '…', 'gi')
+       order by calls desc, last desc limit ${logLimits.failureTexts}
+     ) as causes`,
     where.values,
   );
-  return rows.map(({ first, last, ...row }) => ({ ...row, first: first.toISOString(), last: last.toISOString() }));
+  return rows.map(({ first, last, error, ...row }) => {
+    return { ...row, error: error ?? '', first: first.toISOString(), last: last.toISOString() };
+  });
 }
 
-interface FailureRow extends Omit<FailedCalls, 'first' | 'last'> {
+interface FailureRow extends Omit<FailedCalls, 'first' | 'last' | 'error'> {
   first: Date;
   last: Date;
+  /** Null when the record was removed meanwhile. */
+  error: string | null;
 }
 
 interface TimelineRow {

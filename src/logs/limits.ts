@@ -17,6 +17,8 @@ export const logLimits = {
   activityPayloadChars: 8_000,
   /** Of what a failed call was answered; kept also where arguments and results are not. */
   errorChars: 300,
+  /** The newest failed calls, whose causes are told: to compare the texts of so many takes a third of a second. */
+  failures: 10_000,
   /** Different errors that are looked at for the causes of failures, causes that are told, and tools of each. */
   failureTexts: 1_000,
   failureCauses: 50,

@@ -114,6 +114,7 @@ export const activity: Subject = {
     },
     'GET /activities/failures': {
       summary: 'What calls failed for, the most frequent cause first',
+      description: `Of the newest ${logLimits.failures.toLocaleString('en')} failed calls that fit.`,
       query: activityFilter,
       answer: { data: listOf(activityFailure) },
     },
