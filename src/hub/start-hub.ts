@@ -9,6 +9,7 @@ import { exposure } from '../core/access/exposure.ts';
 import type { Hub } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
 import { createLoop, type Loop } from '../core/loop.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
 import { createOutside, type Outside } from '../core/access/outside.ts';
 import { mayHear } from '../core/access/decision.ts';
 import { needsCredential } from '../core/access/rules.ts';
@@ -22,6 +23,7 @@ import { createPublicUrl, type PublicUrl } from '../http/frame/public-url.ts';
 import { closeServer } from '../http/frame/server.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import { metadataUrl } from '../http/open/metadata-url.ts';
+import { createProbe, readinessOf } from '../http/open/probes.ts';
 import { createMcpEntry } from '../mcp/mcp-entry.ts';
 import { createGuard } from '../http/frame/guard.ts';
 import { createHttpEntry } from '../http/frame/http-entry.ts';
@@ -144,10 +146,10 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { ...upstream.asked, views, dispatch, changes, arrivals, embeddings: smart.embeddings, metrics };
   const parts = { ...storage, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };
-  const management = deferred<RequestListener>();
+  const others = otherAnswers(env, database);
   const entryParts = { ...access, ...dispatch, ...clients, views, outside, bodies, publicUrl };
   const mcpEntry = mcpEntryOf(env, entryParts, current);
-  const sections = { mcp: mcpEntry, other: otherPaths(env.basePath, management.promise) };
+  const sections = { mcp: mcpEntry, other: others.section };
   const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, guard, log: log('gateway') });
 
   // What the last run knew is served from the first request on.
@@ -161,7 +163,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { openManagement } = await import('./open-management.ts');
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
-  management.resolve(answer);
+  others.open(answer, closers);
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
@@ -183,6 +185,21 @@ function mcpEntryOf({ basePath }: Env, parts: EntryParts, settings: () => Settin
     address: parts.addressOf,
     metadataUrl: metadataUrl({ ...parts, basePath }),
   });
+}
+
+/** What is answered beside MCP: probes from the start, everything else once it is open. */
+function otherAnswers({ basePath, database: { kind } }: Env, database: Pick<DatabaseHandle, 'state'>) {
+  const management = deferred<RequestListener>();
+  let life = { isOpen: false, isStopping: false };
+  const ready = () => readinessOf({ ...life, database: database.state(), isShared: kind === 'postgres' });
+  return {
+    section: otherPaths(basePath, management.promise, createProbe(ready)),
+    open(answer: RequestListener, closers: Closers): void {
+      management.resolve(answer);
+      life = { ...life, isOpen: true };
+      closers.add(() => void (life = { ...life, isStopping: true }));
+    },
+  };
 }
 
 interface Startable {

@@ -46,6 +46,12 @@ test.each(['', '/hub'])(
         database: { state: 'down' },
       },
     ]);
+    const probe = async (path: string) => {
+      const { status, message } = await get(`${url}/health/${path}`);
+      return [status, (message as { status?: string }).status];
+    };
+    expect(await probe('live')).toEqual([200, 'alive']);
+    expect(await probe('ready')).toEqual([503, 'starting']);
     for (const path of ['/mcp', '/mcp/dev', '/sse', '/ann/mcp']) {
       const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
       const { status, headers, error } = await raw(`${url}${base}${path}`, { body });
@@ -74,6 +80,12 @@ test.each(['', '/hub'])(
     expect(hub.url).toBe(`${url}${base}`);
     await until('it is healthy', async () => (await hub.health()).status === 'healthy', databaseWaitMs);
     expect((await api(hub, 'GET', '/servers', { token: await login(hub) })).status).toBe(200);
+    expect(await probe('ready')).toEqual([200, 'ready']);
+    await server.kill();
+    await until('others are to serve', async () => (await probe('ready'))[1] === 'waiting', databaseWaitMs);
+    expect(await probe('live')).toEqual([200, 'alive']);
+    await server.start();
+    await until('it is ready again', async () => (await probe('ready'))[0] === 200, databaseWaitMs);
   },
 );
 

@@ -46,6 +46,8 @@ const routes: [string, string, unknown?][] = [
   ['GET', '/sse/alpha'],
   ['POST', '/messages?sessionId=x', call],
   ['GET', '/health'],
+  ['GET', '/health/live'],
+  ['GET', '/health/ready'],
   ['GET', '/metrics'],
   ['GET', '/'],
   ['GET', '/nowhere'],

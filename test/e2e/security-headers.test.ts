@@ -69,6 +69,8 @@ describe('X-Content-Type-Options', () => {
       ...(await Promise.all(
         [
           '/health',
+          '/health/live',
+          '/health/ready',
           '/metrics',
           '/',
           '/login',

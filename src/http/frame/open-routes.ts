@@ -101,17 +101,18 @@ export const harmless: Routes = [
   [['DELETE'], /^\/users\/[^/]+\/sessions$/],
 ];
 
-/** Everything that is not an MCP endpoint. Requests wait until `answer` is there. */
+/** Everything that is not an MCP endpoint. Requests wait until `answer` is there; those that `probe` answers do not. */
 export function otherPaths(
   basePath: string,
   answer: Promise<RequestListener>,
+  probe: (req: IncomingMessage, res: ServerResponse) => boolean,
 ): Section<IncomingMessage, ServerResponse> {
   const refusal = ({ method = 'GET', url = '/' }: IncomingMessage, message: string, code: ErrorCode = 'forbidden') =>
     failureText(`${basePath}/api`, { method, path: url.split('?', 1)[0] ?? '' }, { code, message });
   return {
     async handle(req, res, headers) {
       for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
-      (await answer)(req, res);
+      if (!probe(req, res)) (await answer)(req, res);
     },
     refusal: (req, why) => refusal(req, why),
     failed(res) {

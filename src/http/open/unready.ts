@@ -7,6 +7,7 @@ import { isMcpPath } from '../../mcp/mcp-entry.ts';
 import { failureText } from '../frame/open-routes.ts';
 import { takenPaths } from '../frame/taken-paths.ts';
 import { unreadyHealth } from './health.ts';
+import { createProbe } from './probes.ts';
 
 export interface Unready {
   /** `''` or `/prefix`. */
@@ -25,6 +26,10 @@ const message =
 export function answerUnready({ basePath, database, version }: Unready): RequestListener {
   const startedAt = performance.now();
   const { status, rpc } = errorTable.not_ready;
+  const probe = createProbe(() => ({
+    status: 'starting',
+    message: 'The hub waits for the database with its settings',
+  }));
 
   function textFor(method: string, path: string): string {
     if (path === '/health') {
@@ -36,15 +41,17 @@ export function answerUnready({ basePath, database, version }: Unready): Request
     return failureText(`${basePath}/api`, { method, path }, { code: 'not_ready', message });
   }
 
-  return ({ method = 'GET', url = '/' }, res) => {
+  return (req, res) => {
+    const { method = 'GET', url = '/' } = req;
+    // The next request comes on a connection that the hub's own front reads.
+    res.setHeader('connection', 'close');
+    if (probe(req, res)) return;
     const text = textFor(method, url.split('?', 1)[0] ?? '');
     res.writeHead(status, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
       'retry-after': String(databaseLimits.databaseRetryMaxMs / 1_000),
-      // The next request comes on a connection that the hub's own front reads.
-      connection: 'close',
     });
     res.end(text);
   };
