@@ -167,13 +167,25 @@ describe('a policy', () => {
     expect(data['refused']).toEqual([expect.objectContaining({ tool: 'db/echo', policy: 'no-delete' })]);
     expect(data['asked']).toEqual([expect.objectContaining({ tool: 'db/echo', policy: 'ask' })]);
     expect(data['checked']).toBeGreaterThan(1);
+    expect(data['warnings']).toEqual([]);
+    // As long as a text may be, and about what is not there.
+    const long = `forbid(principal, action, resource in Server::"nowhere"); // ${'x'.repeat(20_000)}`;
+    const other = await api(hub, 'POST', '/policies/simulate', {
+      token: admin,
+      body: { policies: [{ id: 'long', text: long }] },
+    });
+    expect(other.body.data).toMatchObject({
+      refused: [],
+      warnings: [{ policy: 'long', text: expect.stringContaining('no server "nowhere"') as string }],
+    });
     expect((await api(hub, 'POST', '/policies/simulate', { token: ann, body: { policies } })).status).toBe(403);
   });
 
   test('that names what is not there is said', async () => {
     await set({ id: 'typo', text: 'forbid(principal in Group::"dve", action, resource == Tool::"db/ecko");' });
     const { body } = await api(hub, 'GET', '/policies', { token: admin });
-    const [{ warnings }] = body.data as [{ warnings: string[] }];
+    const [{ warnings, concerns }] = body.data as [{ warnings: string[]; concerns: string[] }];
+    expect(concerns).toEqual(['Group::"dve"', 'Tool::"db/ecko"']);
     expect(warnings.join()).toContain('no group with the name "dve"');
     expect(warnings.join()).toContain('offers no such thing');
     await put({ policies: null });

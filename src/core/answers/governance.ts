@@ -25,6 +25,7 @@ export const policy = object({
   text: saying('Cedar.', text),
   enabled: flag,
   source: saying('Of `systemConfig.policies`, or a file of `policyFolder`.', oneOf(['settings', 'file'])),
+  concerns: saying('The entities that it names, such as `Server::"db"`; none: it is about every call.', texts),
   asks: saying('Whom its `@approve` asks: `caller`, `admin`, or a group.', texts),
   warnings: saying('What it names that is not there, and what has no effect.', texts),
 });
@@ -40,6 +41,10 @@ export const simulation = object({
   withoutArguments: saying('Calls whose arguments were not kept: policies that read them are not tried.', count),
   refused: listOf(hit),
   asked: listOf(hit),
+  warnings: saying(
+    'What the policies name that is not there, and what has no effect.',
+    listOf(object({ policy: text, text })),
+  ),
 });
 export type SimulationAnswer = Shape<typeof simulation>;
 

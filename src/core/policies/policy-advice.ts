@@ -24,6 +24,16 @@ export function policyAdvice(
   return [...new Set(said)];
 }
 
+/** The entities that a text of policies names, but for actions, each once, as Cedar writes them: `Server::"db"`. */
+export function policyEntities(text: string): string[] {
+  const named = readPolicy(text).statements.flatMap(({ json }) => [...entitiesIn(json)]);
+  return [...new Set(named.flatMap(([type, id]) => (type === 'Action' ? [] : [entityText(type, id)])))];
+}
+
+function entityText(type: string, id: string): string {
+  return `${type}::${JSON.stringify(id)}`;
+}
+
 /** Every entity that a policy names, as type and id. */
 function* entitiesIn(value: unknown): Iterable<readonly [type: string, id: string]> {
   if (Array.isArray(value)) {
@@ -38,7 +48,7 @@ function* entitiesIn(value: unknown): Iterable<readonly [type: string, id: strin
 const actionNames = ['call', 'readResource', 'getPrompt'];
 
 function unknownEntity(type: string, id: string, settings: Settings, { offers }: Catalogue): string | undefined {
-  const quoted = `${type}::${JSON.stringify(id)}`;
+  const quoted = entityText(type, id);
   switch (type) {
     case 'Action':
       return actionNames.includes(id) ? undefined : `${quoted} is no action. There are: ${actionNames.join(', ')}.`;

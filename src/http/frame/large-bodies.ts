@@ -18,6 +18,9 @@ export const largeBodies: Routes = [
   [['PUT'], /^\/servers\/[^/]+\/(?:tools|prompts|resources)\/[^/]+\/description$/],
   [['PUT'], /^\/system-config$/],
   [['POST'], /^\/mcp-settings\/import$/],
+  // Texts of policies, and names of all that a server offers.
+  [['POST'], /^\/policies\/simulate$/],
+  [['POST'], /^\/pins\/[^/]+\/(?:approve|reject)$/],
   // Each names up to `coreLimits.listedNames` servers.
   [['POST', 'PUT'], /^\/(?:groups|users|auth\/keys)(?:\/|$)/],
 ];

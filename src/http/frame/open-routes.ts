@@ -96,6 +96,7 @@ export const harmless: Routes = [
   [['POST'], /^\/mcp\/[^/]+\/prompts\/[^/]+$/],
   [['POST'], /^\/resources\/read$/],
   [['POST'], /^\/smart-routing\/search$/],
+  [['POST'], /^\/policies\/simulate$/],
   [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
   [['DELETE'], /^\/auth\/sessions(?:\/[^/]+)?$/],
   [['DELETE'], /^\/users\/[^/]+\/sessions$/],

@@ -3,17 +3,22 @@ import { z } from 'zod';
 import { explain } from '../../core/access/explain.ts';
 import { principalOf, type Principal } from '../../core/access/principal.ts';
 import type { Views } from '../../core/access/view.ts';
-import type { ApprovalAnswer, ExplanationAnswer, PolicyAnswer } from '../../core/answers/governance.ts';
+import type {
+  ApprovalAnswer,
+  ExplanationAnswer,
+  PolicyAnswer,
+  SimulationAnswer,
+} from '../../core/answers/governance.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
-import { policyAdvice } from '../../core/policies/policy-advice.ts';
+import { policyAdvice, policyEntities } from '../../core/policies/policy-advice.ts';
 import { readPolicy } from '../../core/policies/read-policy.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { saying } from '../../core/sentences.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { PolicySettings, Settings } from '../../core/settings/types.ts';
 import type { Approval } from '../../governance/approval-store.ts';
 import type { Approvals } from '../../governance/approvals.ts';
 import type { Pins } from '../../governance/pins.ts';
@@ -77,7 +82,11 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
     if (problems.length > 0) throw invalid(attempt, problems);
     const policies = input.policies.map(({ id, text, enabled = true }) => ({ id, text, enabled, isFile: false }));
     const since = input.since ? new Date(input.since) : undefined;
-    return ok(c, await simulate({ policies, since, settings: settings(), catalogue: catalogue(), activity }));
+    const now = { settings: settings(), catalogue: catalogue() };
+    const warnings = policies.flatMap(({ id, text }) =>
+      warningsOf(text, now).map((words) => ({ policy: id, text: words })),
+    );
+    return ok(c, { ...(await simulate({ policies, since, ...now, activity })), warnings } satisfies SimulationAnswer);
   });
 
   routes.get('/why', async (c) => {
@@ -126,22 +135,30 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
   return routes;
 }
 
-function policyAnswer(
-  { id, text, enabled, isFile }: NonNullable<Settings['system']['policies']>[number],
-  now: { readonly settings: Settings; readonly catalogue: Catalogue },
-): PolicyAnswer {
-  const { statements, warnings } = readPolicy(text);
+interface Now {
+  readonly settings: Settings;
+  readonly catalogue: Catalogue;
+}
+
+function policyAnswer({ id, text, enabled, isFile }: PolicySettings, now: Now): PolicyAnswer {
+  const { statements } = readPolicy(text);
   return {
     id,
     text,
     enabled,
     source: isFile ? 'file' : 'settings',
+    concerns: policyEntities(text),
     asks: [...new Set(statements.flatMap(({ approve }) => (approve === undefined ? [] : [approve || 'admin'])))],
-    warnings: [
-      ...warnings.map(({ line, column, message }) => `Line ${line}, column ${column}: ${message}.`),
-      ...policyAdvice(text, now),
-    ],
+    warnings: warningsOf(text, now),
   };
+}
+
+function warningsOf(text: string, now: Now): string[] {
+  const { warnings } = readPolicy(text);
+  return [
+    ...warnings.map(({ line, column, message }) => `Line ${line}, column ${column}: ${message}.`),
+    ...policyAdvice(text, now),
+  ];
 }
 
 const whyInput = z.object({

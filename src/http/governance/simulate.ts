@@ -29,7 +29,7 @@ export async function simulate({
   settings,
   catalogue,
   activity,
-}: Simulation): Promise<SimulationAnswer> {
+}: Simulation): Promise<Omit<SimulationAnswer, 'warnings'>> {
   const tried = { ...settings, system: { ...settings.system, policies } };
   const found = { refused: [] as Hit[], asked: [] as Hit[] };
   let checked = 0;
