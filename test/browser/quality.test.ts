@@ -64,6 +64,8 @@ const pages = [
   '/activity/traffic',
   '/logs',
   '/approvals',
+  '/policies',
+  '/policies?open=new',
   '/pins',
   '/audit',
   '/users',

@@ -9,6 +9,7 @@ export const pages: readonly string[] = [
   'activity',
   'logs',
   'approvals',
+  'policies',
   'pins',
   'audit',
   'users',

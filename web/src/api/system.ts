@@ -19,6 +19,7 @@ export interface System {
   readonly activityLog?: { readonly storeToolPayload?: boolean; readonly storeSearchQueries?: boolean };
   readonly network?: { readonly allowedCidrs?: readonly string[] };
   readonly install?: { readonly baseUrl?: string };
+  readonly policyFolder?: string;
   readonly smartRouting?: JsonObject;
 }
 

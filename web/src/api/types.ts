@@ -41,7 +41,13 @@ export type {
   ServerCost,
   Snippet,
 } from '../../../src/core/answers/records.ts';
-export type { ApprovalAnswer as Approval, PinAnswer as Pin } from '../../../src/core/answers/governance.ts';
+export type {
+  ApprovalAnswer as Approval,
+  ExplanationAnswer as Explanation,
+  PinAnswer as Pin,
+  PolicyAnswer as Policy,
+  SimulationAnswer as Simulation,
+} from '../../../src/core/answers/governance.ts';
 export type { AuditCheck, AuditRecord } from '../../../src/core/answers/audit.ts';
 export type { Pagination } from '../../../src/core/answers/failures.ts';
 

@@ -5,6 +5,7 @@ import {
   Cable,
   FileClock,
   FlaskConical,
+  Gavel,
   KeyRound,
   LayoutDashboard,
   Library,
@@ -35,6 +36,7 @@ export interface Place {
     | '/activity/traffic'
     | '/logs'
     | '/approvals'
+    | '/policies'
     | '/pins'
     | '/audit'
     | '/users'
@@ -55,6 +57,7 @@ export interface Place {
     | 'traffic'
     | 'logs'
     | 'approvals'
+    | 'policies'
     | 'pins'
     | 'audit'
     | 'users'
@@ -84,6 +87,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/activity', name: 'activity', letter: 'a', icon: Activity },
     { to: '/logs', name: 'logs', letter: 'l', icon: ScrollText },
     { to: '/approvals', name: 'approvals', letter: 'w', icon: ShieldQuestion },
+    { to: '/policies', name: 'policies', letter: 'i', icon: Gavel, admin: true },
     { to: '/pins', name: 'pins', letter: 'p', icon: Pin, admin: true },
     { to: '/audit', name: 'audit', letter: 'd', icon: FileClock, admin: true },
   ],

@@ -231,13 +231,20 @@ const pins = createRoute({
   component: page(() => import('../pages/governance/pins.tsx'), 'Pins', 'governance'),
 });
 
+const policies = createRoute({
+  getParentRoute: () => admin,
+  path: '/policies',
+  validateSearch: texts('open'),
+  component: page(() => import('../pages/policies/policies.tsx'), 'Policies', 'policies', 'governance'),
+});
+
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
   component: page(() => import('../pages/governance/approvals.tsx'), 'Approvals', 'governance'),
 });
 
-const forAdmins = admin.addChildren([users, settings, smart, pins, audit]);
+const forAdmins = admin.addChildren([users, settings, smart, policies, pins, audit]);
 const forAll = [
   approvals,
   overview,

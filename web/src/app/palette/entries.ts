@@ -93,7 +93,11 @@ function useActions(me: Me): readonly Entry[] {
       run,
     });
     const go =
-      (to: '/servers' | '/catalog' | '/groups' | '/keys' | '/users', search: Readonly<Record<string, string>>) => () =>
+      (
+        to: '/servers' | '/catalog' | '/groups' | '/keys' | '/policies' | '/users',
+        search: Readonly<Record<string, string>>,
+      ) =>
+      () =>
         void router.navigate({ to, search });
     const changes = boot.readonly
       ? []
@@ -102,6 +106,7 @@ function useActions(me: Me): readonly Entry[] {
           ...(me.isAdmin ? [action(t('palette.paste'), Plus, go('/catalog', { add: 'paste' }))] : []),
           action(t('groups.create'), Plus, go('/groups', { add: 'form' })),
           action(t('keys.add'), Plus, go('/keys', { open: 'new' })),
+          ...(me.isAdmin ? [action(t('palette.policy'), Plus, go('/policies', { open: 'new' }))] : []),
           ...(me.isAdmin ? [action(t('users.add'), Plus, go('/users', { open: 'new' }))] : []),
         ];
     return [

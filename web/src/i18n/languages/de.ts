@@ -32,4 +32,5 @@ export const later: LaterTexts = {
   traffic: () => import('./de/traffic.ts'),
   audit: () => import('./de/audit.ts'),
   governance: () => import('./de/governance.ts'),
+  policies: () => import('./de/policies.ts'),
 };

@@ -29,4 +29,5 @@ export const later = {
   traffic: () => import('./en/traffic.ts'),
   audit: () => import('./en/audit.ts'),
   governance: () => import('./en/governance.ts'),
+  policies: () => import('./en/policies.ts'),
 };

@@ -32,4 +32,5 @@ export const later: LaterTexts = {
   traffic: () => import('./es/traffic.ts'),
   audit: () => import('./es/audit.ts'),
   governance: () => import('./es/governance.ts'),
+  policies: () => import('./es/policies.ts'),
 };

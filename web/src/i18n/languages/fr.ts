@@ -32,4 +32,5 @@ export const later: LaterTexts = {
   traffic: () => import('./fr/traffic.ts'),
   audit: () => import('./fr/audit.ts'),
   governance: () => import('./fr/governance.ts'),
+  policies: () => import('./fr/policies.ts'),
 };

@@ -32,4 +32,5 @@ export const later: LaterTexts = {
   traffic: () => import('./ja/traffic.ts'),
   audit: () => import('./ja/audit.ts'),
   governance: () => import('./ja/governance.ts'),
+  policies: () => import('./ja/policies.ts'),
 };

@@ -33,4 +33,5 @@ export const later: LaterTexts = {
   traffic: () => import('./zh/traffic.ts'),
   audit: () => import('./zh/audit.ts'),
   governance: () => import('./zh/governance.ts'),
+  policies: () => import('./zh/policies.ts'),
 };

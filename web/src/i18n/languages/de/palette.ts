@@ -17,6 +17,7 @@ export const palette: Texts['palette'] = {
   },
   reconnect: '{{name}} neu verbinden',
   paste: 'Server aus eingefügten Einstellungen hinzufügen',
+  policy: 'Richtlinie hinzufügen',
   theme: 'Design wechseln: {{theme}}',
   keys: 'Tastenkürzel',
   keysText: 'Sie wirken nicht, solange Sie in ein Feld tippen oder ein Dialog offen ist.',

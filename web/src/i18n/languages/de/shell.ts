@@ -39,6 +39,7 @@ export const nav: Texts['nav'] = {
   costs: 'Token-Kosten',
   traffic: 'Datenverkehr',
   approvals: 'Freigaben',
+  policies: 'Richtlinien',
   pins: 'Pins',
   audit: 'Audit-Log',
 };

@@ -15,6 +15,7 @@ export const palette = {
   },
   reconnect: 'Reconnect {{name}}',
   paste: 'Add servers by pasting settings',
+  policy: 'Add a policy',
   theme: 'Switch theme: {{theme}}',
   keys: 'Keyboard shortcuts',
   keysText: 'They do nothing while you type in a field, or while a dialog is open.',

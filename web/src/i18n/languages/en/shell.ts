@@ -31,6 +31,7 @@ export const nav = {
   activity: 'Activity',
   logs: 'Logs',
   approvals: 'Approvals',
+  policies: 'Policies',
   pins: 'Pins',
   audit: 'Audit log',
   users: 'Users',

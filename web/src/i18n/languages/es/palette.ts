@@ -18,6 +18,7 @@ export const palette: Texts['palette'] = {
   },
   reconnect: 'Reconectar {{name}}',
   paste: 'Añadir servidores pegando una configuración',
+  policy: 'Añadir una política',
   theme: 'Cambiar de tema: {{theme}}',
   keys: 'Atajos de teclado',
   keysText: 'No actúan mientras escribes en un campo o hay un diálogo abierto.',

@@ -39,6 +39,7 @@ export const nav: Texts['nav'] = {
   costs: 'Coste en tokens',
   traffic: 'Tráfico',
   approvals: 'Aprobaciones',
+  policies: 'Políticas',
   pins: 'Versiones fijadas',
   audit: 'Registro de auditoría',
 };

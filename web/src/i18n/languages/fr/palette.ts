@@ -18,6 +18,7 @@ export const palette: Texts['palette'] = {
   },
   reconnect: 'Reconnecter {{name}}',
   paste: 'Ajouter des serveurs en collant une configuration',
+  policy: 'Ajouter une règle',
   theme: 'Changer de thème : {{theme}}',
   keys: 'Raccourcis clavier',
   keysText: 'Ils sont sans effet pendant la saisie dans un champ ou quand une boîte de dialogue est ouverte.',

@@ -39,6 +39,7 @@ export const nav: Texts['nav'] = {
   costs: 'Coût en tokens',
   traffic: 'Trafic',
   approvals: 'Approbations',
+  policies: 'Règles',
   pins: 'Épingles',
   audit: 'Journal d’audit',
 };

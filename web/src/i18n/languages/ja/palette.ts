@@ -16,6 +16,7 @@ export const palette: Texts['palette'] = {
   },
   reconnect: '{{name}} を再接続',
   paste: '設定を貼り付けてサーバーを追加',
+  policy: 'ポリシーを追加',
   theme: 'テーマを切り替え: {{theme}}',
   keys: 'キーボードショートカット',
   keysText: '入力中、またはダイアログが開いている間は使えません。',

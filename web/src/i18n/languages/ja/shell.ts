@@ -39,6 +39,7 @@ export const nav: Texts['nav'] = {
   costs: 'トークンコスト',
   traffic: 'トラフィック',
   approvals: '承認',
+  policies: 'ポリシー',
   pins: 'ピン',
   audit: '監査ログ',
 };

@@ -16,6 +16,7 @@ export const palette: Texts['palette'] = {
   },
   reconnect: '重新连接 {{name}}',
   paste: '粘贴配置以添加服务器',
+  policy: '添加策略',
   theme: '切换主题：{{theme}}',
   keys: '键盘快捷键',
   keysText: '在输入框中输入时，或对话框打开时，它们不起作用。',

@@ -33,6 +33,7 @@ export const nav: Texts['nav'] = {
   activity: '调用记录',
   logs: '日志',
   approvals: '审批',
+  policies: '策略',
   pins: '固定项',
   audit: '审计日志',
   users: '用户',
