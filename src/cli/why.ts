@@ -7,6 +7,7 @@ import { oneLine } from './terminal.ts';
 const explanation = z.object({
   allowed: z.boolean(),
   steps: z.array(z.object({ step: z.string(), result: z.string(), reason: z.string(), ref: z.string().optional() })),
+  guards: z.array(z.object({ guard: z.string(), on: z.array(z.string()) })).default([]),
 });
 
 const marks: Readonly<Record<string, string>> = { allow: '+', refuse: 'x', ask: '?', none: ' ' };
@@ -44,13 +45,17 @@ export const why: Command = {
     }
     const { askHub } = await import('./remote/ask-hub.ts');
     const data = await askHub(flags, 'Cannot explain', `/why?${query.toString()}`);
-    const { allowed, steps } = explanation.parse(data);
+    const { allowed, steps, guards } = explanation.parse(data);
     if (flags['json'] === true) process.stdout.write(`${JSON.stringify(data)}\n`);
     else {
       process.stdout.write(`${oneLine(tool)}: ${allowed ? 'allowed' : 'not allowed'}\n`);
       for (const { step, result, reason, ref } of steps)
         process.stdout.write(
           `  ${marks[result] ?? ' '} ${step.padEnd(8)} ${oneLine(reason, 400)}${ref === undefined ? '' : ` (${oneLine(ref)})`}\n`,
+        );
+      for (const { guard, on } of guards)
+        process.stdout.write(
+          `    looked at by "${oneLine(guard)}": ${on.map((at) => `the ${oneLine(at)}`).join(' and ')}\n`,
         );
     }
     return allowed ? exitCodes.stopped : exitCodes.failed;

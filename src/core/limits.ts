@@ -16,6 +16,13 @@ export const coreLimits = {
   /** Servers named one by one in what the start says about anonymous callers. */
   exposedServers: 20,
 
+  // guards/
+
+  /** Guards of one hub: a call waits for each of them, one after the other. */
+  guards: 20,
+  /** Of what a guard has callers told. */
+  guardMessageChars: 2_000,
+
   // policies/
 
   /** Policies of one hub: each is asked only of what it concerns, and reading a thousand takes 30 ms. */

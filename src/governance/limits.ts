@@ -66,6 +66,18 @@ export const governanceLimits = {
   /** What a stop waits for the message that is under way. */
   webhookCloseMs: 2_000,
 
+  // guards
+
+  /** Connections to the guards at one address; further questions wait for one, within the time of the guard. */
+  guardConnections: 32,
+  /** Questions to all guards that are under way; past it a guard counts as one that does not answer. */
+  guardWaiting: 500,
+  guardWaitingChars: 100_000_000,
+  /** What a guard is shown of a call; what is longer counts as not answered. */
+  guardSubjectChars: 2_000_000,
+  /** What a guard answers: a changed result may have as many characters, of up to four bytes, and a frame. */
+  guardAnswerBytes: 8_010_000,
+
   // secrets in calls
 
   /**

@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Settings, SystemSettings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { approvalWebhook, auditOutputs } from './audit-outputs.ts';
+import { guardAddress } from './guard-address.ts';
 import type { Env } from '../env/env.ts';
 import { expandText, type ReadFile } from '../settings/server/placeholders.ts';
 import { secretValues } from '../settings/server/secret-values.ts';
@@ -68,6 +69,7 @@ export function secretsOf(settings: Settings, env: Env, files: SecretFiles): str
     ...clientSecrets(settings, env, files),
     ...[auditOutputs(settings, env, files)?.webhook?.secret ?? []].flat(),
     ...[approvalWebhook(settings, env, files)?.secret ?? []].flat(),
+    ...(settings.system.guards ?? []).flatMap((guard) => guardAddress(guard, env, { tryRead: known }).secret ?? []),
     ...values(),
   ];
 }

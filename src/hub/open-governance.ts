@@ -11,16 +11,18 @@ import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { type Approvals, createApprovals } from '../governance/approvals.ts';
 import type { Pins } from '../governance/pins.ts';
 import { createCallCounts } from '../governance/call-counts.ts';
+import { createGuards } from '../governance/guards.ts';
 import { governanceLimits } from '../governance/limits.ts';
 import { sharedCallCounts } from '../governance/shared-call-counts.ts';
 import type { Governance } from '../mcp/relay/admission.ts';
 import { type RecordOptions, withoutSecrets } from '../mcp/records.ts';
 import { approvalWebhook } from './audit-outputs.ts';
+import { guardAddress } from './guard-address.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 export interface OpenGovernance {
   readonly env: Pick<Env, 'database' | 'basePath' | 'variables'>;
-  readonly files: Pick<SecretFiles, 'known'>;
+  readonly files: Pick<SecretFiles, 'known' | 'tryRead'>;
   /** The address of the hub for people, without `BASE_PATH`. */
   readonly address: () => string;
   readonly hide: RecordOptions['hide'];
@@ -73,5 +75,7 @@ export function openGovernance(
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());
-  return { settings, catalogue, counts: together ?? alone, approvals, pins, audit };
+  const guards = createGuards({ address: (guard) => guardAddress(guard, env, files), log: log('guards') });
+  closers.add(() => guards.close());
+  return { settings, catalogue, counts: together ?? alone, approvals, pins, audit, guards };
 }

@@ -30,6 +30,10 @@ export const settingsLimits = {
   /** How long an approval may wait: a week's holiday of the person who is asked, and a day. */
   approvalSecondsLeast: 10,
   approvalSecondsMost: 8 * 24 * 60 * 60,
+  /** How long a guard may take for an answer, unless the settings say otherwise: a person waits for it. */
+  guardMs: 5_000,
+  guardMsLeast: 10,
+  guardMsMost: 30_000,
   /** Files in a folder of policies that are read. */
   policyFiles: 1_000,
 

@@ -40,6 +40,7 @@ export function clientParts(views: Views): Parts {
       catalogue: () => emptyCatalogue,
       counts: createCallCounts(),
       audit: { counted: () => undefined },
+      guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
       approvals: { approved: async () => undefined, wasUsed: async () => false },
     },
     records: noRecords,

@@ -147,7 +147,8 @@ function policyResource({ settings, catalogue, action, target }: CallQuestion): 
 
 const byKey = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
 
-function toolOf(tools: readonly Item[] | undefined, key: string): Item | undefined {
+/** Undefined for what the server does not offer. */
+export function toolOf(tools: readonly Item[] | undefined, key: string): Item | undefined {
   if (!tools) return undefined;
   const known = byKey.get(tools) ?? new Map(tools.map((item) => [item.key, item]));
   byKey.set(tools, known);

@@ -1,4 +1,7 @@
 import type { Catalogue, Item } from '../catalogue.ts';
+import { listed } from '../errors.ts';
+import { guardNames } from '../guards/guards-of.ts';
+import { withoutSecretsInJson } from '../secrets/in-json.ts';
 import type { CallLimits, ServerSettings, Settings } from '../settings/types.ts';
 import { type CallVerdict, judge } from './decision.ts';
 import type { Principal } from './principal.ts';
@@ -22,6 +25,8 @@ export interface Explanation {
   /** A call would go to the server now. */
   readonly allowed: boolean;
   readonly steps: readonly DecisionStep[];
+  /** What looks at the call, or its result, besides, and may refuse or change it; absent where nothing does. */
+  readonly guards?: ReturnType<typeof guardNames>;
 }
 
 /** A call that is asked about. */
@@ -60,12 +65,14 @@ export async function explain(question: WhyQuestion): Promise<Explanation> {
   const pin = pinStep(question, target);
   if (pin.result === 'refuse') return refused([access, pin], 'pin');
   const verdict = judge({ ...question, action: 'call', target, client: undefined });
-  const policy = policyStep(verdict, settings);
+  const policy = secretsStep(question, target) ?? policyStep(verdict, settings);
   if (policy.result === 'refuse') return refused([access, pin, policy], 'policy');
   const approval = approvalStep(verdict);
   const limit = await limitStep(question, verdict);
   const steps = [access, pin, policy, approval, limit];
-  return { allowed: steps.every(({ result }) => result === 'allow' || result === 'none'), steps };
+  const guards = guardNames(settings, target.server);
+  const allowed = steps.every(({ result }) => result === 'allow' || result === 'none');
+  return { allowed, steps, ...(guards.length > 0 && { guards }) };
 }
 
 const order = ['access', 'pin', 'policy', 'approval', 'limit'] as const;
@@ -165,6 +172,15 @@ function pinStep({ pin }: WhyQuestion, target: Target): DecisionStep {
     ? `The tool is ${pinned.state} and waits for the approval of an admin.`
     : `The tool is ${pinned.state}.`;
   return { step: 'pin', result: pinned.isHeld ? 'refuse' : 'allow', reason };
+}
+
+/** A rule about arguments, as policies are; asked before them. */
+function secretsStep({ settings, args }: WhyQuestion, { server }: Target): DecisionStep | undefined {
+  if (settings.servers.get(server)?.secretsInCalls?.arguments !== 'refuse') return undefined;
+  const found = withoutSecretsInJson(JSON.stringify(args));
+  if (!found) return undefined;
+  const reason = `The arguments hold ${listed(found.kinds)}, and the server is sent no secrets.`;
+  return { step: 'policy', result: 'refuse', reason, ref: 'secrets' };
 }
 
 function policyStep(verdict: CallVerdict | undefined, { system }: Settings): DecisionStep {

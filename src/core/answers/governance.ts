@@ -48,19 +48,27 @@ export const simulation = object({
 });
 export type SimulationAnswer = Shape<typeof simulation>;
 
-export const explanation = object({
-  allowed: saying('A call would go to the server now.', flag),
-  steps: listOf(
-    object(
-      {
-        step: oneOf(['access', 'pin', 'policy', 'approval', 'limit']),
-        result: oneOf(['allow', 'refuse', 'ask', 'none']),
-        reason: text,
-      },
-      { ref: saying('What decided: the id of a policy, the name of a group.', text) },
+export const explanation = object(
+  {
+    allowed: saying('A call would go to the server now.', flag),
+    steps: listOf(
+      object(
+        {
+          step: oneOf(['access', 'pin', 'policy', 'approval', 'limit']),
+          result: oneOf(['allow', 'refuse', 'ask', 'none']),
+          reason: text,
+        },
+        { ref: saying('What decided: the id of a policy, the name of a group.', text) },
+      ),
     ),
-  ),
-});
+  },
+  {
+    guards: saying(
+      'What looks at the call or its result besides, and may refuse or change it: `secrets`, or a guard.',
+      listOf(object({ guard: text, on: listOf(oneOf(['call', 'result'])) })),
+    ),
+  },
+);
 export type ExplanationAnswer = Shape<typeof explanation>;
 
 export const approval = object(

@@ -435,6 +435,8 @@ export interface SystemSettings {
   readonly approvalMs?: number | undefined;
   /** Who is told of questions to people (`approvals.webhook`). Its texts may name variables. */
   readonly approvalWebhook?: WebhookTarget | undefined;
+  /** In the order in which they are asked. Undefined: none. */
+  readonly guards?: readonly GuardSettings[] | undefined;
   /** Where records of the audit log go besides. Secrets may name variables. */
   readonly audit?: AuditOutputs | undefined;
 }
@@ -444,6 +446,25 @@ export interface WebhookTarget {
   readonly url: string;
   readonly secret?: string | undefined;
 }
+
+/** A webhook that looks at calls, or at their results (`systemConfig.guards`, CONTRACT §9). */
+export interface GuardSettings {
+  /** What messages call it: its id, or its place in the list, from 1. */
+  readonly name: string;
+  /** As written: `${VAR}` is filled in when it is asked. */
+  readonly url: string;
+  readonly on: readonly GuardedMoment[];
+  /** Undefined: all. */
+  readonly servers: readonly string[] | undefined;
+  readonly timeoutMs: number;
+  /** What becomes of what it does not answer for. */
+  readonly onFailure: 'allow' | 'refuse';
+  /** Signs what it is sent; as written. */
+  readonly secret: string | undefined;
+}
+
+/** `call`: before it is sent to its server. `result`: before it is given to its caller. */
+export type GuardedMoment = 'call' | 'result';
 
 /** `systemConfig.audit`. */
 export interface AuditOutputs {

@@ -36,6 +36,7 @@ function governance({ parts = { users: [user('ann')] }, policies, limits, take }
     counts: { take: take ?? (() => ({ kind: 'taken', release: () => undefined })), look: () => undefined },
     approvals: { approved: async () => undefined, wasUsed: async () => false },
     audit: { counted: () => undefined },
+    guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type CallQuestion, isGoverned, judge, policyPrincipal } from '../../core/access/decision.ts';
+import { type CallQuestion, type CallVerdict, isGoverned, judge, policyPrincipal } from '../../core/access/decision.ts';
 import { principalId } from '../../core/access/principal.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { AuditSink } from '../../core/audit.ts';
@@ -9,11 +9,13 @@ import { memberText } from '../../core/json/text.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { PolicyAction } from '../../core/policies/policy-set.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { GuardSettings, Settings } from '../../core/settings/types.ts';
 import type { ApprovalQuestion, Approvals } from '../../governance/approvals.ts';
 import type { CallCounts, Refused, Taken } from '../../governance/call-counts.ts';
+import type { Guards } from '../../governance/guards.ts';
 import { clientNameFor } from '../client-name.ts';
 import type { ClientRequest } from '../request.ts';
+import { guardsFor } from './guard-kinds.ts';
 
 /** What the decision about calls is made of, besides what callers see (CONTRACT §9). */
 export interface Governance {
@@ -23,6 +25,7 @@ export interface Governance {
   readonly counts: CallCounts;
   readonly approvals: Pick<Approvals, 'approved' | 'wasUsed'>;
   readonly audit: Pick<AuditSink, 'counted'>;
+  readonly guards: Pick<Guards, 'ask' | 'noted'>;
 }
 
 /** What has to happen before a call goes to its server, in this order. */
@@ -31,6 +34,8 @@ export interface Admission {
   readonly question: ApprovalQuestion | undefined;
   /** Counts the call against its limits. Throws HubError `limit_exceeded`, or rejects with it; gives the end of it. */
   count(): (() => void) | Promise<() => void>;
+  /** Webhooks that look at the call, one after the other. */
+  readonly guards: readonly GuardSettings[];
 }
 
 /**
@@ -38,24 +43,43 @@ export interface Admission {
  * `policy`.
  */
 export function admit(request: ClientRequest, target: Target, governance: Governance): Admission | undefined {
-  const action = actions.get(request.method);
-  if (action === undefined) return undefined;
   const settings = governance.settings();
-  if (!isGoverned(settings, action, target)) return undefined;
-  const asked = questionOf(request, target, action, { settings, catalogue: governance.catalogue() });
-  const verdict = judge(asked);
-  if (!verdict) return undefined;
-  const { policy, counted } = verdict;
-  if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
-  if (policy.kind === 'none' && counted.length === 0) return undefined;
+  const verdict = verdictOn(request, target, settings, governance);
+  const guards = guardsFor(settings, request.method, target, 'call');
+  if (!verdict && guards.length === 0) return undefined;
+  const { question, counted = [] } = verdict ?? {};
   return {
-    question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined,
+    question,
+    guards,
     count() {
       if (counted.length === 0) return () => undefined;
       const taken = governance.counts.take(counted);
       return taken instanceof Promise ? taken.then(released) : released(taken);
     },
   };
+}
+
+interface Verdict {
+  readonly question: ApprovalQuestion | undefined;
+  readonly counted: CallVerdict['counted'];
+}
+
+/** Undefined where neither policies nor limits have anything to say. Throws HubError `policy`. */
+function verdictOn(
+  request: ClientRequest,
+  target: Target,
+  settings: Settings,
+  { catalogue }: Governance,
+): Verdict | undefined {
+  const action = actions.get(request.method);
+  if (action === undefined || !isGoverned(settings, action, target)) return undefined;
+  const asked = questionOf(request, target, action, { settings, catalogue: catalogue() });
+  const verdict = judge(asked);
+  if (!verdict) return undefined;
+  const { policy, counted } = verdict;
+  if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
+  if (policy.kind === 'none' && counted.length === 0) return undefined;
+  return { question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined, counted };
 }
 
 const actions: ReadonlyMap<string, PolicyAction> = new Map([

@@ -10,8 +10,8 @@ import type { Admission, Governance } from './admission.ts';
 
 /** An admission that is not settled yet. */
 export interface WaitingAdmission extends Admission {
-  /** The counting, where it is under way. */
-  readonly counted: Promise<() => void> | undefined;
+  /** The end of what it counts against limits, where it is counted already. */
+  readonly counted: (() => void) | Promise<() => void> | undefined;
   /** The request is another round of a call that began before, as the server's own state in it says. */
   readonly isRound: boolean;
 }

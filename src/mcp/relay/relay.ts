@@ -80,7 +80,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   request.session?.inFlight.set(requestKey(request), call);
   const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
   if (!admission) return call.begin(own);
-  if (typeof counted === 'function') {
+  if (typeof counted === 'function' && admission.guards.length === 0) {
     call.counted = counted;
     return call.begin(own);
   }

@@ -24,9 +24,10 @@ import type { Reply } from '../reply.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
-import { checkedAnswer, isLookedAt, tooLargeFor } from './answer-checks.ts';
+import { checkedAnswer, isLookedAt, largeAnswerFate } from './answer-checks.ts';
 import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
+import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 import { refusedAtOnce, refusedNow, type WaitingCall } from './still-allowed.ts';
 
@@ -52,6 +53,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   protected edits: Edits = {};
   /** Ends what the call counts against limits on calls at the same time. */
   counted: (() => void) | undefined;
+  /** What guards have changed of the params. */
+  changed: Edits | undefined;
   readonly #find: FindTarget;
   readonly #connection: RelayConnection;
   readonly #startedAt = performance.now();
@@ -61,7 +64,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #waited = false;
   #over = false;
   /** A person was asked, and has said yes. */
-  #isApproved = false;
+  isApproved = false;
   readonly #running: number;
   #left: AbortController | undefined;
 
@@ -138,14 +141,15 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     else void this.startWhenAvailable(edits);
   }
 
-  /** The same once a person has said yes, and limits allow it. */
+  /** The same once a person has said yes, limits allow it, and guards have seen it. */
   async beginAdmitted(admission: WaitingAdmission, edits: Edits): Promise<void> {
     try {
-      const own = admission.question ? await approvedEdits(this, admission, edits) : edits;
-      this.#isApproved = admission.question !== undefined;
+      let own = admission.question ? await approvedEdits(this, admission, edits) : edits;
+      this.isApproved = admission.question !== undefined;
       const counted = await (admission.counted ?? admission.count());
       if (this.#over) return counted();
       this.counted = counted;
+      if (admission.guards.length > 0) own = await guardedEdits(this, admission, own);
       if (this.#connection.status.kind === 'connected') await this.startStill(own);
       else await this.startWhenAvailable(own);
     } catch (error) {
@@ -196,8 +200,13 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     else this.start(edits);
   }
 
+  /** With what guards have changed. */
+  get #sent(): ClientRequest {
+    return this.changed ? withEdits(this.request, this.changed) : this.request;
+  }
+
   get #waiting(): WaitingCall {
-    return { request: this.request, target: this.target, find: this.#find, isApproved: this.#isApproved };
+    return { request: this.#sent, target: this.target, find: this.#find, isApproved: this.isApproved };
   }
 
   #paramsFor(id: number, own: Edits): string {
@@ -213,7 +222,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   /** What a stateless server is to know of the request besides what is in it. */
   #facts(): RequestFacts {
-    const { method, message } = this.request;
+    const { method, message } = this.#sent;
     const args = method === 'tools/call' && isObject(message.params) ? message.params['arguments'] : undefined;
     const named = namedBy.has(method) && { name: this.target.key };
     return { capabilities: this.capabilities(), logLevel: wantedLevel(this.request), ...named, args };
@@ -254,20 +263,21 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   answeredLarge(answer: LargeAnswer): void {
     if (this.#over) return;
     if (isLookedAt(this)) {
-      const why = tooLargeFor(this, answer.result.bytes);
-      if (why) return this.#withhold(why);
-      const { message, text } = answer.read();
-      return this.answered(message, text);
+      const fate = largeAnswerFate(this, answer.result.bytes);
+      if (fate instanceof HubError) return this.#withhold(fate);
+      if (fate === 'look') return this.#answeredAsText(answer);
     }
     // Pages of apps that a result names are to be changed, wherever they are in it.
     const told = this.target.pageUri ? undefined : this.largeResultFor(answer);
-    if (told === undefined) {
-      const { message, text } = answer.read();
-      return this.answered(message, text);
-    }
+    if (told === undefined) return this.#answeredAsText(answer);
     if (!hasRoomFor(told.bytes)) return this.fail(noRoom());
     this.#end();
     this.tell(() => this.#deliverLarge(answer, told));
+  }
+
+  #answeredAsText(answer: LargeAnswer): void {
+    const { message, text } = answer.read();
+    this.answered(message, text);
   }
 
   failed(error: HubError): void {
@@ -409,7 +419,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     const sentAt = this.#sentAt ?? now;
     // What was never sent has waited to its end.
     const queueMs = this.#waited || this.#sentAt === undefined ? sentAt - this.#startedAt : 0;
-    const { request, target } = this;
+    const { target } = this;
+    const request = this.#sent;
     const call = { request, target, ms, queueMs, serverMs: now - sentAt, outcome, error, answer };
     this.options.tasks.learn(call);
     this.options.records.finished(call);

@@ -37,8 +37,8 @@ export function parseSettings(document: unknown): ParsedSettings {
   else if (isTooDeep(document)) report.problem([], 'is nested too deeply to be settings');
   if (report.problems.length > 0) throw notAccepted(report.problems);
   const clean = withoutNulls(document) as Record<string, unknown>;
-  const { system, legacyKey } = readSystem(clean['systemConfig'], report);
   const isServer = serverExists(clean['mcpServers']);
+  const { system, legacyKey } = readSystem(clean['systemConfig'], isServer, report);
   const owner = systemOwner(clean['users']);
   const { servers, faults, warnings } = readServers(
     clean,

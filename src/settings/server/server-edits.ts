@@ -364,6 +364,8 @@ function rename(draft: Draft, from: string, to: string | undefined): void {
   }
   renameIn(listOf(draft, 'users'), 'servers', each);
   renameIn(listOf(draft, 'bearerKeys'), 'allowedServers', each);
+  const guards = draft.systemConfig?.['guards'];
+  if (Array.isArray(guards)) renameIn(guards.filter(isObject), 'servers', each);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Path, Report } from '../document/report.ts';
 import { headerNameProblem } from '../server/headers.ts';
 import { readAuth } from './auth-shape.ts';
 import { readBodyLimit } from './body-limit.ts';
+import { readGuards } from './guards-shape.ts';
 import { readPolicies } from './policies-shape.ts';
 import { policyFilesIn } from './policy-folder.ts';
 import { embeddingSettings } from './smart-routing-shape.ts';
@@ -14,7 +15,11 @@ import { systemShape } from './system-shape.ts';
 import { problemTable } from '../../core/problems.ts';
 
 /** Reads `systemConfig`, with MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
-export function readSystem(value: unknown, report: Report): { system: SystemSettings; legacyKey: string | undefined } {
+export function readSystem(
+  value: unknown,
+  isServer: (name: string) => boolean,
+  report: Report,
+): { system: SystemSettings; legacyKey: string | undefined } {
   const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
   const { nameSeparator = '-', listPageSize = 0, routing = {} } = part?.data ?? {};
   const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = part?.data ?? {};
@@ -40,6 +45,7 @@ export function readSystem(value: unknown, report: Report): { system: SystemSett
       ...readAuth(auth, report),
       storeToolPayload: activityLog.storeToolPayload ?? false,
       ...readGovernance(part?.data ?? {}, value, report),
+      ...readGuards(part?.data.guards, isServer, report),
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
     },
     legacyKey: legacyKeyIn(routing),

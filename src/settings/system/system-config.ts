@@ -44,6 +44,7 @@ export const systemConfigInput = z
       .array(z.record(z.string(), z.unknown()), { error: 'must be an array of {id, text, enabled?}' })
       .nullish(),
     policyFolder: z.string().nullish(),
+    guards: z.array(z.record(z.string(), z.unknown()), { error: 'must be an array of {url, on, …}' }).nullish(),
     toolResultCompression: section,
     nameSeparator: z.string().nullish(),
     listPageSize: z.number().nullish(),
@@ -193,18 +194,26 @@ function mergeInto(old: Readonly<Entry>, given: Readonly<Entry>, place: Place): 
   return Object.fromEntries(members);
 }
 
+/** Which of the members differs that say where a secret goes; an address that hides a part of itself does not. */
+function leadsElsewhere(before: Readonly<Entry>, { issuer, url }: Readonly<Entry>): 'issuer' | 'address' | false {
+  if (issuer !== before['issuer']) return 'issuer';
+  return url !== before['url'] && !holdsMask(url) && 'address';
+}
+
 /**
- * The elements of a list with an id keep what is hidden in them, as what the element of that id has. A secret goes to
- * no other issuer than the one it was given for.
+ * The elements of a list keep what is hidden in them, as the element of that id has it, or without an id the one in
+ * that place. A secret goes to no other issuer or address than the one it was given for.
  */
 function unmasked(given: readonly unknown[], old: readonly unknown[], path: string, problems: Problem[]): unknown[] {
   return given.map((element, i) => {
     if (!holdsMask(element)) return element;
-    const before = old.find((other) => isObject(other) && isObject(element) && other['id'] === element['id']);
-    if (isObject(element) && isObject(before) && element['issuer'] !== before['issuer']) {
+    const id = isObject(element) ? element['id'] : undefined;
+    const before = id === undefined ? old[i] : old.find((other) => isObject(other) && other['id'] === id);
+    const other = isObject(element) && isObject(before) && leadsElsewhere(before, element);
+    if (other !== false) {
       problems.push({
         path: `${path}[${i}]`,
-        message: 'has another issuer than its hidden value was given for. Send the value itself',
+        message: `has another ${other} than its hidden value was given for. Send the value itself`,
       });
       return element;
     }

@@ -5,6 +5,7 @@ import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
 import { flag, pinMode, range, sandboxShape, text, texts } from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
+import { guardsShape } from './guards-shape.ts';
 import { policiesShape } from './policies-shape.ts';
 import { smartRoutingShape } from './smart-routing-shape.ts';
 
@@ -43,6 +44,7 @@ export const systemShape = z.looseObject({
   sandbox: z.strictObject({ default: sandboxShape.optional() }).optional(),
   policies: policiesShape.optional(),
   policyFolder: text.optional(),
+  guards: guardsShape.optional(),
   audit: z
     .strictObject({
       webhook: webhookShape.optional(),

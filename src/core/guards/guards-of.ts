@@ -1,0 +1,35 @@
+import type { GuardedMoment, GuardSettings, Settings } from '../settings/types.ts';
+
+const none: readonly GuardSettings[] = [];
+const known = new WeakMap<Settings, Map<string, readonly GuardSettings[]>>();
+
+/** The guards that see the calls of a server, or their results, in the order of the settings. */
+export function guardsOf(settings: Settings, server: string, on: GuardedMoment): readonly GuardSettings[] {
+  const { guards } = settings.system;
+  if (guards === undefined) return none;
+  const ofSettings = known.get(settings) ?? new Map<string, readonly GuardSettings[]>();
+  known.set(settings, ofSettings);
+  const id = `${on} ${server}`;
+  const found =
+    ofSettings.get(id) ??
+    guards.filter((guard) => guard.on.includes(on) && (guard.servers === undefined || guard.servers.includes(server)));
+  // Bounded: calls go to servers that are in the settings.
+  ofSettings.set(id, found);
+  return found;
+}
+
+/** Whatever looks at calls of a server besides policies: by name, and at what. Secrets are looked for first. */
+export function guardNames(settings: Settings, server: string): { guard: string; on: GuardedMoment[] }[] {
+  const { arguments: args = 'allow', results = 'allow' } = settings.servers.get(server)?.secretsInCalls ?? {};
+  const secrets: GuardedMoment[] = [
+    ...(args === 'allow' ? [] : (['call'] as const)),
+    ...(results === 'allow' ? [] : (['result'] as const)),
+  ];
+  const own = new Set([...guardsOf(settings, server, 'call'), ...guardsOf(settings, server, 'result')]);
+  return [
+    ...(secrets.length > 0 ? [{ guard: 'secrets', on: secrets }] : []),
+    ...(settings.system.guards ?? [])
+      .filter((guard) => own.has(guard))
+      .map(({ name, on }) => ({ guard: name, on: [...on] })),
+  ];
+}

@@ -1,0 +1,127 @@
+import { createHmac } from 'node:crypto';
+import { errorText, HubError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { GuardSettings } from '../core/settings/types.ts';
+import { governanceLimits } from './limits.ts';
+
+/**
+ * Asks the webhooks that look at calls and results (`systemConfig.guards`). One request for each question, tried once:
+ * the call waits. Only admins name their addresses, so they may be in any network, as those of their servers.
+ */
+export interface Guards {
+  /**
+   * The text that a guard answers a question with, or why there is none. A guard costs its `timeoutMs` at most, the
+   * time included in which the question waits for a connection. Rejects with HubError `cancelled` when the signal
+   * aborts.
+   */
+  ask(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply>;
+  /** Logs that a guard does not work, and that it works again: once, however many calls there are. */
+  noted(guard: GuardSettings, why: string | undefined): void;
+  close(): Promise<void>;
+}
+
+export type GuardReply =
+  | { readonly kind: 'text'; readonly text: string }
+  /** The end of a sentence that begins with the guard; no address is in it. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface GuardsOptions {
+  /** With variables filled in. */
+  readonly address: (guard: GuardSettings) => { readonly url: string; readonly secret: string | undefined };
+  readonly log: Logger;
+}
+
+/** The HTTP client is loaded for the first question. */
+async function openClient() {
+  const { Agent, request } = await import('undici');
+  const agent = new Agent({ connections: governanceLimits.guardConnections, headersTimeout: 0, bodyTimeout: 0 });
+  return { request, agent };
+}
+
+export function createGuards({ address, log }: GuardsOptions): Guards {
+  let client: ReturnType<typeof openClient> | undefined;
+  let waiting = 0;
+  let waitingChars = 0;
+  const failing = new Map<string, string>();
+
+  async function post(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply> {
+    const { url, secret } = address(guard);
+    const signature = secret && createHmac('sha256', secret).update(body).digest('hex');
+    const { request, agent } = await (client ??= openClient());
+    // Redirects are not followed.
+    const answer = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': 'toolhub',
+        ...(signature && { 'x-toolhub-signature': `sha256=${signature}` }),
+      },
+      body,
+      signal,
+    });
+    if (answer.statusCode === 200) return bounded(answer.body);
+    answer.body.on('error', () => undefined).destroy();
+    return failed(`answered with status ${answer.statusCode}`);
+  }
+
+  return {
+    async ask(guard, body, signal) {
+      const { guardWaiting, guardWaitingChars } = governanceLimits;
+      if (waiting >= guardWaiting || waitingChars + body.length > guardWaitingChars)
+        return failed('is asked about too many calls at once');
+      waiting++;
+      waitingChars += body.length;
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(), guard.timeoutMs);
+      const left = (): void => deadline.abort();
+      signal.addEventListener('abort', left);
+      try {
+        if (signal.aborted) deadline.abort();
+        return await post(guard, body, deadline.signal);
+      } catch (error) {
+        if (signal.aborted) throw new HubError('cancelled', 'The caller has left.', { cause: error });
+        if (deadline.signal.aborted) return failed(`did not answer within ${guard.timeoutMs} ms`);
+        log.debug('a guard could not be asked', { guard: guard.name, error: errorText(error) });
+        return failed('cannot be reached, or broke off its answer');
+      } finally {
+        waiting--;
+        waitingChars -= body.length;
+        clearTimeout(timer);
+        signal.removeEventListener('abort', left);
+      }
+    },
+    noted(guard, why) {
+      const { name, onFailure } = guard;
+      if (failing.get(name) === why) return;
+      if (why === undefined) failing.delete(name);
+      else failing.set(name, why);
+      if (why === undefined) log.info(`guard "${name}" answers again`);
+      else
+        log.warn(`guard "${name}" ${why}`, {
+          meanwhile: onFailure === 'allow' ? 'what it would see passes' : 'what it would see is refused',
+        });
+    },
+    async close() {
+      await (await client)?.agent.destroy();
+    },
+  };
+}
+
+function failed(why: string): GuardReply {
+  return { kind: 'failed', why };
+}
+
+async function bounded(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<GuardReply> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop ends the connection.
+    if (size > governanceLimits.guardAnswerBytes)
+      return failed(`answered with more than ${governanceLimits.guardAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return { kind: 'text', text: Buffer.concat(chunks, size).toString('utf8') };
+}
