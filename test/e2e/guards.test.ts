@@ -384,13 +384,13 @@ describe('a guard', () => {
     expect((await put([{ ...kept, secret: '••••', url: 'http://127.0.0.1:10/' }])).text).toContain('another address');
     const { text: logs } = await api(hub, 'GET', '/logs?q=there%20is%20no%20server', { token: admin });
     expect(logs).toContain('gone');
+    const why = await api(hub, 'GET', '/why?tool=db/echo', { token: admin });
+    expect(why.body.data).toMatchObject({ allowed: true, guards: [{ guard: 'a', on: ['call'] }] });
     const rename = (from: string, to: string) =>
       api(hub, 'PUT', `/servers/${from}`, { token: admin, body: { newName: to } });
     expect((await rename('db', 'base')).status).toBe(200);
     expect((await shown())[0]?.['servers']).toEqual(['base', 'gone']);
     expect((await rename('base', 'db')).status).toBe(200);
-    const why = await api(hub, 'GET', '/why?tool=db/echo', { token: admin });
-    expect(why.body.data).toMatchObject({ allowed: true, guards: [{ guard: 'a', on: ['call'] }] });
     await change('/system-config', { guards: null });
   });
 });
