@@ -6,6 +6,7 @@ import type { Hostile } from '../kit/hostile.ts';
 import { testDatabase } from '../kit/hub-database.ts';
 import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
 import { legacySession, modern, session } from '../kit/sessions.ts';
+import { json, scriptedHttp } from '../kit/scripted-http.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import {
   appReach,
@@ -631,6 +632,42 @@ describe('what else decides about calls holds on every surface', () => {
     for (const [name, isDone, text] of said) if (!isDone) expect(text, name).toMatch(/-32005|429/);
     expect(calls).toBe(1);
     await change('/users/ann', { limits: null });
+    expect((await refusals('ann')).said.every(([, isDone]) => isDone)).toBe(true);
+  });
+
+  test('guards, of calls and of results: of tools, prompts, resources and completions', async () => {
+    const asked: Record<string, unknown>[] = [];
+    const guard = await scriptedHttp(({ message }, response) => {
+      asked.push({ ...message });
+      const { server, on } = message as { server?: string; on?: string };
+      json(response, server === 'commonszq' ? { decision: 'refuse', message: `held ${on}` } : { decision: 'allow' });
+    });
+    for (const on of ['call', 'result']) {
+      await change('/system-config', { guards: [{ url: guard.origin, on: [on], timeoutMs: 30_000 }] });
+      for (const who of ['ann', 'app']) {
+        asked.splice(0);
+        const { said, calls } = await refusals(who);
+        for (const [name, isDone, text] of said) {
+          expect(isDone, `${who} ${name} ${text}`).toBe(false);
+          expect(text, `${who} ${name}`).toMatch(new RegExp(`(-32001|403).*held ${on}`));
+        }
+        expect(calls).toBe(on === 'call' ? 0 : said.length);
+        expect(asked).toHaveLength(said.length);
+        for (const question of asked) expect(question).toMatchObject({ on, server: 'commonszq', name: tool });
+      }
+      const ref = { type: 'ref/prompt', name: 'commonszq-commonszq_ask' };
+      const others: [string, Record<string, unknown>][] = [
+        ['prompts/get', { name: 'commonszq-commonszq_ask' }],
+        ['resources/read', { uri: 'x://commonszq/doc' }],
+        ['completion/complete', { ref, argument: { name: 'a', value: 'b' } }],
+      ];
+      for (const [method, params] of others)
+        for (const ask of [rpc, modern]) {
+          const { error } = await ask(hub.mcp(), method, params, { headers: bearer(tokens['ann']) });
+          expect(error, method).toMatchObject({ code: -32001, message: `held ${on}`, data: { reason: 'guard' } });
+        }
+    }
+    await change('/system-config', { guards: null });
     expect((await refusals('ann')).said.every(([, isDone]) => isDone)).toBe(true);
   });
 });

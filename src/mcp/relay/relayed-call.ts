@@ -1,4 +1,3 @@
-import { ownServer } from '../../core/own-items.ts';
 import { withPageUris } from '../../core/access/apps.ts';
 import type { Target } from '../../core/access/view.ts';
 import { errorText, HubError } from '../../core/errors.ts';
@@ -21,7 +20,7 @@ import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
 import { type FinishedCall, refusedCall } from '../records.ts';
 import type { Reply } from '../reply.ts';
-import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
+import { type ClientRequest, type FindTarget } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
 import { checkedAnswer, isLookedAt, largeAnswerFate } from './answer-checks.ts';
@@ -29,7 +28,7 @@ import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
-import { refusedAtOnce, refusedNow, type WaitingCall } from './still-allowed.ts';
+import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message }: ClientRequest): string {
@@ -311,25 +310,11 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
    * that it goes with.
    */
   endIfWithdrawn(): void {
-    void this.#withdrawn().then((why) => {
+    void withdrawnNow(this, this.options).then((why) => {
       if (!why || !this.#end()) return;
       this.leave('no longer allowed');
       this.tell(() => this.#refuse(why));
     });
-  }
-
-  async #withdrawn(): Promise<HubError | undefined> {
-    const { request } = this;
-    try {
-      const { server } = this.target;
-      const { servers } = await viewNow(request, this.options.views);
-      if (server === ownServer) return undefined;
-      if (!servers.includes(server)) return unknownTarget(request);
-      return this.options.connections.withoutCredentials(server, request.principal);
-    } catch (error) {
-      // A database that is away, for example, says nothing of who may come in.
-      return error instanceof HubError && isRefusal(error) ? error : undefined;
-    }
   }
 
   /** Tells those who work on it that they need not go on. */
@@ -451,10 +436,6 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       reply.answer(errorResponseText(id, code, message));
     }
   }
-}
-
-function isRefusal({ code }: HubError): boolean {
-  return code === 'unauthenticated' || code === 'forbidden' || code === 'not_found';
 }
 
 function noRoom(): HubError {

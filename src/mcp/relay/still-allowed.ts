@@ -1,5 +1,6 @@
 import type { Target, View } from '../../core/access/view.ts';
 import { HubError } from '../../core/errors.ts';
+import { ownServer } from '../../core/own-items.ts';
 import { unknownTarget } from '../failure.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { admit } from './admission.ts';
@@ -55,4 +56,27 @@ function refusedIn(view: View, call: WaitingCall, { governance }: Deciding): Hub
 function changedMeanwhile({ server, key }: Target, policy: string): HubError {
   const text = `${key} of server "${server}" changed while the call waited, and the policy "${policy}" now asks before it. Make the call again.`;
   return new HubError('approval', text, { data: { policy } });
+}
+
+/**
+ * Why a call that is on its way ends: its sender is not let in any more, may not reach the server, or has taken back
+ * the credentials that it goes with.
+ */
+export async function withdrawnNow(
+  { request, target: { server } }: Pick<WaitingCall, 'request' | 'target'>,
+  { views, connections }: Pick<RelayOptions, 'views' | 'connections'>,
+): Promise<HubError | undefined> {
+  try {
+    const { servers } = await viewNow(request, views);
+    if (server === ownServer) return undefined;
+    if (!servers.includes(server)) return unknownTarget(request);
+    return connections.withoutCredentials(server, request.principal);
+  } catch (error) {
+    // A database that is away, for example, says nothing of who may come in.
+    return error instanceof HubError && isRefusal(error) ? error : undefined;
+  }
+}
+
+function isRefusal({ code }: HubError): boolean {
+  return code === 'unauthenticated' || code === 'forbidden' || code === 'not_found';
 }
