@@ -1,12 +1,15 @@
-// Pictures of every page for the documents: node scripts/screenshots.mjs [folder] [page …]. Needs Chromium and a build.
+// Pictures of the dashboard with a sample hub; needs Chromium and a build. node scripts/screenshots.mjs: those that the
+// documents show. node scripts/screenshots.mjs <folder> [page …]: every page, or those named, light and dark, desktop
+// and phone.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { adminCookies, demoSettings, makeTraffic, password } from './demo-hub.mjs';
 
-const [target = 'docs/images', ...wanted] = process.argv.slice(2);
+const [target, ...wanted] = process.argv.slice(2);
 const pages = {
   login: '/login',
   overview: '/',
@@ -29,11 +32,37 @@ const pages = {
   settings: '/settings',
   'settings-transfer': '/settings?tab=transfer',
   account: '/account',
+  apps: '/account/apps',
+  credentials: '/account/credentials',
+  approvals: '/approvals',
+  pins: '/pins',
+  audit: '/audit',
 };
 const shapes = {
   desktop: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
 };
+
+/** Every page of the router has its picture. */
+const routes = [...readFileSync('web/src/app/router.tsx', 'utf8').matchAll(/^ {2}path: '([^']+)'/gm)].map(
+  ([, path]) => path,
+);
+for (const route of routes) {
+  const page = new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}(?:[?]|$)`);
+  if (!Object.values(pages).some((path) => page.test(path))) throw new Error(`${route} is not among the pages here`);
+}
+
+const documents = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter((path) =>
+  path.endsWith('.md'),
+);
+const shown = new Set(
+  documents.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/images\/([\w-]+)\.png/g)].map(([, name]) => name),
+  ),
+);
+const isWanted = (picture, page) =>
+  target === undefined ? shown.has(picture) : wanted.length === 0 || wanted.includes(page);
+const into = target ?? 'docs/images';
 
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
 writeFileSync(join(folder, 'mcp_settings.json'), JSON.stringify(demoSettings(folder)));
@@ -45,20 +74,21 @@ const hub = spawn(process.execPath, [resolve('dist/cli.js'), 'serve'], {
     PORT: '0',
     SETTINGS_PATH: join(folder, 'mcp_settings.json'),
     DATA_DIR: join(folder, 'data'),
-    DB_URL: 'off',
     LOG_FORMAT: 'json',
     ADMIN_PASSWORD: password,
   },
 });
 try {
   const url = await addressOf(hub);
+  // The audit log is in the database alone.
+  while ((await (await fetch(`${url}/health`)).json()).database.state !== 'ready') await setTimeout(100);
   await makeTraffic(url);
   const cookies = await adminCookies(url);
   const browser = await chromium.launch({
     executablePath: ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)),
     args: ['--no-sandbox', '--disable-gpu'],
   });
-  mkdirSync(target, { recursive: true });
+  mkdirSync(into, { recursive: true });
   for (const [shape, viewport] of Object.entries(shapes)) {
     for (const colorScheme of ['light', 'dark']) {
       const context = await browser.newContext({
@@ -71,12 +101,14 @@ try {
       const page = await context.newPage();
       await context.addCookies(cookies);
       for (const [name, path] of Object.entries(pages)) {
-        if (wanted.length > 0 && !wanted.includes(name)) continue;
+        const picture = `${name}-${shape}-${colorScheme}`;
+        if (!isWanted(picture, name)) continue;
         await page.goto(`${url}${path}`);
         await page.getByRole('heading').first().waitFor();
         if (name === 'playground') await callTool(page);
+        await page.locator('[role=status][aria-label^="Loading"]').first().waitFor({ state: 'detached' });
         await page.waitForTimeout(700);
-        await page.screenshot({ path: join(target, `${name}-${shape}-${colorScheme}.png`) });
+        await page.screenshot({ path: join(into, `${picture}.png`) });
       }
       await context.close();
     }

@@ -127,6 +127,8 @@ test('what a stranger calls itself is shown as it is written, and taken for no o
   const page = await visit(hub, '/account/connect?client=cursor&reach=all&credential=none');
   await page.getByText('Waiting for Cursor…').waitFor();
   await page.waitForURL(/since=/);
+  const line = await page.getByRole('region', { name: 'Command line that connects Cursor' }).textContent();
+  expect(line).toBe(`toolhub connect cursor --url ${hub.url} --write`);
   const evil = await client('<img src=x onerror=alert(1)>\u202Eevil', `${hub.url}/mcp`);
   await page.getByText('Another client has connected meanwhile: “<img src=x onerror=alert(1)>evil”.').waitFor();
   expect(await page.getByText('Cursor is connected').count()).toBe(0);
