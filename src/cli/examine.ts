@@ -11,6 +11,7 @@ import { checkExposure, isExposed } from './checks/exposure.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
 import { checkPasswords } from './checks/passwords.ts';
 import { checkPort } from './checks/port.ts';
+import { checkSandboxes } from './checks/sandboxes.ts';
 import { checkSecrets } from './checks/secrets.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
@@ -70,6 +71,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
     ...checkExposure(env, settings.settings),
     ...checkVariables(settings.servers),
     ...checkSecrets(env.readable, settings.servers),
+    ...checkSandboxes(settings.servers, path),
     ...commands,
     ...unread,
     ...[...search, ...servers].map(withoutSecrets(secrets)),

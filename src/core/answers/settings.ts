@@ -321,10 +321,17 @@ export const server = object({ ...aboutServer, ...items }, moreAboutServer);
 export type Server = Shape<typeof server>;
 export type ServerStatus = Server['status'];
 
+/** What a program in a sandbox reaches. */
+const sandbox = object({ network: oneOf(['none', 'host']), read: texts, write: texts });
+
 /** A single server. */
 export const serverDetails = object(
   { ...aboutServer, ...items, config: saying('Secrets are masked as "••••".', anyObject) },
-  { ...moreAboutServer, configRestricted: saying('The caller sees the server, and may not change it.', flag) },
+  {
+    ...moreAboutServer,
+    configRestricted: saying('The caller sees the server, and may not change it.', flag),
+    sandbox: saying('Of programs: the sandbox that it runs in, or null. For those who may change it.', orNull(sandbox)),
+  },
 );
 export type ServerDetails = Shape<typeof serverDetails>;
 

@@ -168,7 +168,9 @@ function frameAnswer(caller: Caller, server: ServerSettings, sources: ServerSour
 export function serverDetails(caller: Caller, server: ServerSettings, sources: ServerSources): ServerDetails {
   const answer = serverAnswer(caller, server, sources);
   const entry = sources.document().mcpServers?.[server.name] ?? {};
-  if (manages(caller, server)) return { ...answer, config: maskServer(entry) };
+  const { transport } = server;
+  const held = transport.type === 'stdio' ? { sandbox: transport.sandbox ?? null } : {};
+  if (manages(caller, server)) return { ...answer, config: maskServer(entry), ...held };
   const { type, enabled, owner, description } = answer;
   const config = { type, enabled, owner, ...(description !== undefined && { description }) };
   return { ...answer, config, configRestricted: true };

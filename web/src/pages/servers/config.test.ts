@@ -30,3 +30,15 @@ test('what each user sets is a line per slot, and stays as it is where it is not
     { target: 'headers', name: 'X-Api.Key', label: 'Its key' },
   ]);
 });
+
+test('a sandbox is what the fields say: that of the hub, an own one, an empty one too, or none', () => {
+  const of = (sandbox: unknown) => draftOf({ command: 'x', ...(sandbox !== undefined && { sandbox }) }, 'stdio');
+  const kept = { network: 'host', read: ['/a', '/b c'], write: ['/d'] };
+  for (const sandbox of [undefined, false, {}, kept]) expect(configOf(of(sandbox))).toEqual(of(sandbox).rest);
+  expect(of(kept)).toMatchObject({ sandbox: 'own', network: true, read: '/a\n/b c', write: '/d' });
+  expect(configOf({ ...of(kept), sandbox: 'off' })).toMatchObject({ sandbox: false });
+  expect(configOf({ ...of(kept), sandbox: 'default' })).toEqual({ command: 'x' });
+  expect(configOf({ ...of(kept), network: false, write: '' })).toMatchObject({
+    sandbox: { network: 'none', read: ['/a', '/b c'] },
+  });
+});

@@ -25,6 +25,12 @@ export interface Draft {
   readonly perSession: boolean;
   readonly onDemand: boolean;
   readonly idle: string;
+  /** `own`: with what the three fields below say. */
+  readonly sandbox: 'default' | 'own' | 'off';
+  readonly network: boolean;
+  /** One path per line. */
+  readonly read: string;
+  readonly write: string;
   /** What each user sets, a slot per line: `env.TOKEN Label`. */
   readonly template: string;
   /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
@@ -35,7 +41,7 @@ export interface Draft {
 export function draftOf(config: JsonObject, type: Transport): Draft {
   const { command, args, env, headers, openapi, options } = config;
   const { description, visibility, sharedWithUsers, perSessionClient, credentialTemplate } = config;
-  const { startOnDemand, idleTimeoutMs } = config;
+  const { startOnDemand, idleTimeoutMs, sandbox } = config;
   const inner = (value: unknown, key: string) => (isObject(value) ? text(value[key]) : '');
   return {
     type,
@@ -53,6 +59,10 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     perSession: perSessionClient === true,
     onDemand: startOnDemand === true,
     idle: text(idleTimeoutMs),
+    sandbox: isObject(sandbox) ? 'own' : sandbox === false ? 'off' : 'default',
+    network: isObject(sandbox) && sandbox['network'] === 'host',
+    read: isObject(sandbox) ? lines(sandbox['read']) : '',
+    write: isObject(sandbox) ? lines(sandbox['write']) : '',
     template: slotLines(credentialTemplate),
     rest: config,
     restType: type,
@@ -105,6 +115,7 @@ export function configOf(draft: Draft): JsonObject {
     'perSessionClient',
     'startOnDemand',
     'idleTimeoutMs',
+    'sandbox',
     'credentialTemplate',
     'options',
   ]);
@@ -123,8 +134,21 @@ export function configOf(draft: Draft): JsonObject {
     ...own(draft.perSession === old.perSession, 'perSessionClient', draft.perSession),
     ...own(draft.onDemand === old.onDemand, 'startOnDemand', draft.onDemand),
     ...own(draft.idle === old.idle, 'idleTimeoutMs', draft.idle === '' ? undefined : Number(draft.idle)),
+    ...sandboxOf(draft, old),
     ...own(draft.template === old.template, 'credentialTemplate', slotsOf(draft.template)),
     ...own(timeout === old.timeout, 'options', options),
+  };
+}
+
+/** An empty sandbox says something, and so does `false`. */
+function sandboxOf(draft: Draft, old: Draft): JsonObject {
+  const { sandbox, network, read, write, rest } = draft;
+  const isSame = sandbox === old.sandbox && network === old.network && read === old.read && write === old.write;
+  if (isSame) return only(rest, ['sandbox']);
+  if (sandbox === 'default') return {};
+  if (sandbox === 'off') return { sandbox: false };
+  return {
+    sandbox: { network: network ? 'host' : 'none', ...said('read', split(read)), ...said('write', split(write)) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
@@ -125,12 +126,24 @@ function Rename({ name }: { readonly name: string }) {
   );
 }
 
+/** How much of the machine a program reaches, in words. */
+function heldBy(sandbox: NonNullable<ServerDetails['sandbox']> | null, t: TFunction): string {
+  if (sandbox === null) return t('servers.sandboxNone');
+  const { network, read, write } = sandbox;
+  return [
+    t(network === 'host' ? 'servers.sandboxWithNetwork' : 'servers.sandboxWithoutNetwork'),
+    ...(read.length > 0 ? [t('servers.sandboxReads', { paths: read.join(', ') })] : []),
+    ...(write.length > 0 ? [t('servers.sandboxWrites', { paths: write.join(', ') })] : []),
+  ].join(' ');
+}
+
 function About({ server }: { readonly server: ServerDetails }) {
   const { t } = useTranslation();
-  const { owner, type, version, protocolVersion, instructions } = server;
+  const { owner, type, version, protocolVersion, instructions, sandbox } = server;
   const facts = [
     [t('servers.owner'), owner],
     [t('servers.type'), type],
+    [t('servers.form.sandbox'), sandbox === undefined ? undefined : heldBy(sandbox, t)],
     [t('servers.version'), version],
     [t('servers.protocol'), protocolVersion],
   ] as const;

@@ -30,6 +30,9 @@ export const fieldPaths = [
   'config.sharedWithUsers',
   'config.options.timeout',
   'config.idleTimeoutMs',
+  'config.sandbox',
+  'config.sandbox.read',
+  'config.sandbox.write',
 ];
 
 export function ServerFields({ draft, onChange, error, programs }: FieldsProps) {
@@ -218,6 +221,7 @@ function More({ draft, set, at }: PartProps) {
           onChange={(event) => set({ idle: event.target.value.replace(/\D/g, '') })}
         />
       )}
+      {draft.type === 'stdio' && <Sandbox draft={draft} set={set} at={at} />}
       <Check
         label={t('servers.form.perSession')}
         checked={draft.perSession}
@@ -234,6 +238,46 @@ function More({ draft, set, at }: PartProps) {
           value={draft.template}
           onChange={(event) => set({ template: event.target.value })}
         />
+      )}
+    </>
+  );
+}
+
+/** What a program reaches of the machine. */
+function Sandbox({ draft, set, at }: PartProps) {
+  const { t } = useTranslation();
+  const choices = ['default', 'own', 'off'] as const;
+  return (
+    <>
+      <SelectField
+        label={t('servers.form.sandbox')}
+        hint={t('servers.form.sandboxHint')}
+        error={at('sandbox')}
+        value={draft.sandbox}
+        onChange={(event) => set({ sandbox: choices.find((one) => one === event.target.value) ?? 'default' })}
+        options={choices.map((value) => ({ value, label: t(`servers.form.sandbox_${value}`) }))}
+      />
+      {draft.sandbox === 'own' && (
+        <>
+          <Check
+            label={t('servers.form.sandboxNetwork')}
+            checked={draft.network}
+            onChange={(event) => set({ network: event.target.checked })}
+          />
+          {(['read', 'write'] as const).map((list) => (
+            <TextAreaField
+              key={list}
+              code
+              label={t(`servers.form.sandbox_${list}`)}
+              hint={t('servers.form.sandboxPaths')}
+              error={at(`sandbox.${list}`)}
+              optional
+              rows={2}
+              value={draft[list]}
+              onChange={(event) => set({ [list]: event.target.value })}
+            />
+          ))}
+        </>
       )}
     </>
   );

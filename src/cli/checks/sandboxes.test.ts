@@ -1,0 +1,35 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempFolder } from '../../../test/kit/databases.ts';
+import type { SandboxSettings } from '../../core/settings/types.ts';
+import { checkSandboxes } from './sandboxes.ts';
+
+const program = (name: string, sandbox?: SandboxSettings) => ({
+  name,
+  transport: { type: 'stdio' as const, command: 'x', args: [], env: {}, cwd: undefined, sandbox },
+});
+const closed = { network: 'none', read: [], write: [] } as const;
+
+test('a report says how each program is held, and that bubblewrap is missing where one needs it', () => {
+  const folder = tempFolder();
+  const servers = [
+    program('free'),
+    program('held', { ...closed, read: ['/a'] }),
+    program('open', { ...closed, network: 'host' }),
+  ];
+  const detail =
+    'in a sandbox: held (no network; reads /a), open (network of the hub); without one, as the hub itself: free';
+  expect(checkSandboxes(servers, folder)).toMatchObject([
+    {
+      status: 'fail',
+      detail: expect.stringContaining(detail) as string,
+      fix: expect.stringContaining('bubblewrap') as string,
+    },
+  ]);
+  expect(checkSandboxes([program('free')], folder)).toMatchObject([{ status: 'ok' }]);
+  writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\n');
+  chmodSync(join(folder, 'bwrap'), 0o755);
+  expect(checkSandboxes(servers, folder)).toEqual([{ name: 'sandboxes', status: 'ok', detail }]);
+  expect(checkSandboxes([], folder)).toEqual([]);
+});
