@@ -14,7 +14,9 @@ export interface Approval {
   /** As they are sent, cut after `governanceLimits.approvalArgumentChars`. */
   readonly arguments: string;
   readonly isCut: boolean;
-  /** Who made the call. */
+  /** Identifies who made the call (`principalId`). */
+  readonly principal: string;
+  /** What the caller is called. */
   readonly caller: string;
   readonly callerKind: string;
   readonly client: string | undefined;
@@ -37,6 +39,9 @@ export type ApprovalState = 'waiting' | 'approved' | 'denied' | 'used' | 'expire
 
 /** Those that count when the same call is made again. */
 export const countingStates: readonly ApprovalState[] = ['waiting', 'approved', 'denied'];
+
+/** A question without what is long. */
+export type WaitingApproval = Omit<Approval, 'arguments'>;
 
 /** Where questions are kept. Times are milliseconds since the epoch. */
 export interface ApprovalStore {
@@ -63,6 +68,8 @@ export interface ApprovalStore {
   ended(ids: readonly string[], now: number): Promise<readonly string[]>;
   /** Those that wait, and the last that do not, newest first; of many the arguments are cut further. */
   list(now: number): Promise<readonly Approval[]>;
+  /** Those that wait, the newest first. */
+  waiting(now: number): Promise<readonly WaitingApproval[]>;
   /** Another hub has changed something: one question, or undefined for any. */
   onChange(listener: (id: string | undefined) => void): () => void;
 }
@@ -123,6 +130,9 @@ export function approvalsInMemory(): ApprovalStore {
         const one = questions.get(id);
         return one?.state !== 'waiting' || one.expiresAt <= now;
       });
+    },
+    async waiting(now) {
+      return [...questions.values()].filter(({ state, expiresAt }) => state === 'waiting' && expiresAt > now).reverse();
     },
     async list(now) {
       return shown([...questions.values()].reverse(), now);

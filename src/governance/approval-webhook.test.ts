@@ -18,6 +18,7 @@ const question = (id: string, more: Partial<Approval> = {}): Approval => ({
   tool: 'pay',
   arguments: '{"to":"ann","password":"x"}',
   isCut: false,
+  principal: 'u:\nann',
   caller: 'ann',
   callerKind: 'user',
   client: undefined,

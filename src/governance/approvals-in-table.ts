@@ -70,6 +70,16 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
       return { ended: rows.map(approvalOf), areMore: left !== undefined };
     },
+    async waiting(now) {
+      const rows = await (
+        await open()
+      ).query<Row>(
+        `select content - 'arguments' as content, state, decided_by, decided_at from toolhub.approvals
+         where state = 'waiting' and expires_at > $1 order by created_at desc limit ${governanceLimits.approvals}`,
+        [new Date(now)],
+      );
+      return rows.map(approvalOf);
+    },
     async ended(ids, now) {
       const rows = await (
         await open()

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import { forwardClock } from '../core/forward-clock.ts';
-import type { Approval, ApprovalStore } from './approval-store.ts';
+import { type Approval, type ApprovalStore, shown, type WaitingApproval } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
 /** What a question is about, as the call has it. */
 export type ApprovalQuestion = Pick<
   Approval,
-  'who' | 'policy' | 'message' | 'server' | 'tool' | 'caller' | 'callerKind' | 'client' | 'address'
+  'who' | 'policy' | 'message' | 'server' | 'tool' | 'principal' | 'caller' | 'callerKind' | 'client' | 'address'
 > & {
-  /** Identifies the caller (`principalId`). */
-  readonly principal: string;
   /** JSON text, as it is sent. */
   readonly arguments: string;
 };
@@ -25,10 +23,20 @@ export interface Approvals {
   wasUsed(question: ApprovalQuestion): Promise<boolean>;
   /** Those that wait, and the last that were decided; the newest first. */
   list(): Promise<readonly Approval[]>;
+  /** Those that wait, the newest first. */
+  waiting(): Promise<readonly WaitingApproval[]>;
+  /** Throws HubError `not_found`. */
+  find(id: string, may: (approval: Approval) => boolean): Promise<Approval>;
   /**
-   * The first answer counts. Throws HubError `not_found`, `conflict` when it is decided already or expired.
+   * The first answer counts; the caller may withdraw the question. Throws HubError `not_found`, `conflict` when it is
+   * decided already or expired.
    */
-  decide(id: string, decision: 'approve' | 'deny', by: string, may: (approval: Approval) => boolean): Promise<Approval>;
+  decide(
+    id: string,
+    decision: 'approve' | 'deny' | 'withdraw',
+    by: string,
+    may: (approval: Approval) => boolean,
+  ): Promise<Approval>;
   /** Something has changed. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -74,24 +82,8 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
   }, governanceLimits.approvalLookMs).unref();
 
   async function ask(question: ApprovalQuestion): Promise<Approval> {
-    const { arguments: args, principal: _, ...about } = question;
     const at = now();
-    const { approval, isNew } = await store.ask(
-      {
-        ...about,
-        id: crypto.randomUUID(),
-        // Copied: a part of a text keeps all of it in memory.
-        arguments: Buffer.from(args.slice(0, governanceLimits.approvalArgumentChars)).toString(),
-        isCut: args.length > governanceLimits.approvalArgumentChars,
-        hash: hashOf(question),
-        createdAt: at,
-        expiresAt: at + lifeMs(),
-        state: 'waiting',
-        decidedBy: undefined,
-        decidedAt: undefined,
-      },
-      at,
-    );
+    const { approval, isNew } = await store.ask(asWaiting(question, at, at + lifeMs()), at);
     if (isNew) {
       asked?.(approval);
       changed(approval.id);
@@ -102,11 +94,19 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
   /** True when the call may go on, false when its question still waits. Throws HubError `approval`. */
   async function settled(id: string): Promise<boolean> {
     const one = await store.find(id);
-    if (!one || one.state === 'used' || (one.expiresAt <= now() && one.state !== 'denied')) throw unanswered(id, one);
+    const isOver = one?.state === 'denied' || one?.state === 'withdrawn';
+    if (!one || one.state === 'used' || (one.expiresAt <= now() && !isOver)) throw unanswered(id, one);
     if (one.state === 'denied') throw denied(one);
+    if (one.state === 'withdrawn') throw withdrawn(one);
     if (one.state !== 'approved') return false;
     if (await store.use(id, now())) return true;
     throw unanswered(id, one);
+  }
+
+  async function find(id: string, may: (approval: Approval) => boolean): Promise<Approval> {
+    const [one] = shown([(await store.find(id)) ?? []].flat(), now());
+    if (!one || !may(one)) throw new HubError('not_found', `There is no approval "${id.slice(0, 100)}".`);
+    return one;
   }
 
   return {
@@ -119,11 +119,11 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       return store.wasUsed(hashOf(question), now());
     },
     list: () => store.list(now()),
+    waiting: () => store.waiting(now()),
+    find,
     async decide(id, decision, by, may) {
-      const before = await store.find(id);
-      if (!before || !may(before)) throw new HubError('not_found', `There is no approval "${id.slice(0, 100)}".`);
-      const state = decision === 'approve' ? 'approved' : 'denied';
-      const after = await store.decide(id, { state, by, at: now() });
+      await find(id, may);
+      const after = await store.decide(id, { state: stateAfter[decision], by, at: now() });
       if (!after) throw over(await store.find(id));
       decided?.(after);
       changed(id);
@@ -137,6 +137,25 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       clearInterval(timer);
       stopHearing();
     },
+  };
+}
+
+const stateAfter = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
+
+function asWaiting(question: ApprovalQuestion, createdAt: number, expiresAt: number): Approval {
+  const { arguments: args, ...about } = question;
+  return {
+    ...about,
+    id: crypto.randomUUID(),
+    // Copied: a part of a text keeps all of it in memory.
+    arguments: Buffer.from(args.slice(0, governanceLimits.approvalArgumentChars)).toString(),
+    isCut: args.length > governanceLimits.approvalArgumentChars,
+    hash: hashOf(question),
+    createdAt,
+    expiresAt,
+    state: 'waiting',
+    decidedBy: undefined,
+    decidedAt: undefined,
   };
 }
 
@@ -219,6 +238,12 @@ function denied({ id, server, tool, decidedBy = 'a person' }: Approval): HubErro
   return new HubError('approval', text, { data: { approval: id } });
 }
 
+function withdrawn({ id, server, tool, decidedBy }: Approval): HubError {
+  const by = decidedBy === undefined || decidedBy === '' ? '' : ` by ${decidedBy}`;
+  const text = `The call of ${tool} of server "${server}" was withdrawn${by} while it waited for approval.`;
+  return new HubError('approval', text, { data: { approval: id } });
+}
+
 function unanswered(id: string, one: Approval | undefined): HubError {
   const name = one ? `of ${one.tool} of server "${one.server}" ` : '';
   const text =
@@ -231,7 +256,7 @@ function unanswered(id: string, one: Approval | undefined): HubError {
 function over(one: Approval | undefined): HubError {
   if (!one || one.state === 'waiting' || one.state === 'expired')
     return new HubError('conflict', 'The question has expired. The caller has to make the call again.');
-  const how = one.state === 'denied' ? 'denied' : 'approved';
+  const how = one.state === 'denied' || one.state === 'withdrawn' ? one.state : 'approved';
   return new HubError(
     'conflict',
     `This was ${how} already${one.decidedBy === undefined ? '' : ` by ${one.decidedBy}`}.`,

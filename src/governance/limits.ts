@@ -43,8 +43,11 @@ export const governanceLimits = {
    * How long a question waits, and is good for once it is approved, unless the settings say otherwise (CONTRACT §9).
    */
   approvalMs: 600_000,
-  /** Of the arguments that a person is shown. */
-  approvalArgumentChars: 20_000,
+  /** Of the arguments that a person is shown, and in a list. */
+  approvalArgumentChars: 100_000,
+  approvalListedChars: 2_000,
+  /** Questions named to a page that shows how many wait. */
+  approvalsNewest: 10,
   /** How often a call looks whether its question was decided at another hub, besides being told, or has expired. */
   approvalLookMs: 5_000,
   /** Decided questions that are still shown. */

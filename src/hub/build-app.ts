@@ -27,6 +27,7 @@ import { callResources } from '../http/calls/call-resources.ts';
 import type { Arrivals } from '../mcp/arrivals.ts';
 import type { Changes } from '../http/dashboard/changes.ts';
 import { credentialRoutes } from '../http/credentials/credential-routes.ts';
+import { approvalRoutes, type ApprovalRoutes } from '../http/governance/approval-routes.ts';
 import { governanceRoutes, type GovernanceRoutes } from '../http/governance/governance-routes.ts';
 import type { Pins } from '../governance/pins.ts';
 import { pinRoutes } from '../http/governance/pin-routes.ts';
@@ -99,7 +100,8 @@ export interface AppParts {
   readonly embeddings: Embeddings;
   readonly room: FullDiskRetry;
   readonly metrics: Metrics;
-  readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts' | 'approvals'> & {
+  readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts'> & {
+    readonly approvals: ApprovalRoutes['approvals'];
     readonly pins: Pins;
   };
   readonly backup: SettingsResources['backup'];
@@ -217,7 +219,8 @@ function buildApi(parts: AppParts & SignInParts) {
         log,
         security,
       }),
-      governanceRoutes({ ...parts.governance, audit: parts.audit, views: parts.views, activity: records.activity }),
+      governanceRoutes({ ...parts.governance, views: parts.views, activity: records.activity }),
+      approvalRoutes({ approvals: parts.governance.approvals, audit: parts.audit }),
       pinRoutes({ pins: parts.governance.pins, audit: parts.audit, log: security }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),

@@ -6,8 +6,9 @@ import { subjects } from '../../src/http/docs/all.ts';
 import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
-import { raw, rpc } from '../kit/raw.ts';
+import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // /api/docs: the management API describes itself.
 
@@ -72,6 +73,26 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 const concrete = (path: string) => path.replace(/\{\w+\}/g, 'no-such-thing');
+
+/** A call of the user that waits for the yes of a person; its id. */
+async function waitingCall(): Promise<string> {
+  const text = '@approve("admin") forbid(principal, action, resource);';
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { policies: [{ id: 'ask', text }] } });
+  const left = new AbortController();
+  const params = { name: 'alpha-echo', arguments: {} };
+  const gone = fetch(hub.mcp(), {
+    method: 'POST',
+    signal: left.signal,
+    headers: { ...jsonHeaders, authorization: `Bearer ${user}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  }).catch(() => undefined);
+  const waiting = async () => (await api(hub, 'GET', '/approvals', { token: user })).body.data as { id: string }[];
+  await until('it waits', async () => (await waiting()).length > 0);
+  left.abort();
+  await gone;
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { policies: null } });
+  return (await waiting())[0]?.id ?? '';
+}
 
 describe('the document', () => {
   test('has every mounted route, and nothing but mounted routes', () => {
@@ -145,6 +166,7 @@ describe('the document', () => {
     };
     const [called] = (await api(hub, 'GET', '/activities', { token: admin })).body.data as { id: string }[];
     examples['/activities/{id}'] = `/activities/${called?.id}`;
+    examples['/approvals/{id}'] = `/approvals/${await waitingCall()}`;
     let compared = 0;
     for (const { path, operation } of operations().filter(({ method }) => method === 'GET')) {
       const schema = operation.responses['200']?.content['application/json']?.schema;

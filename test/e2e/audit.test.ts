@@ -212,6 +212,7 @@ async function steps(): Promise<Step[]> {
 /** Those that need a program, an app or a provider: their own tests look at what they record. */
 const elsewhere = [
   'POST /approvals/:id',
+  'DELETE /approvals/:id',
   'POST /auth/oidc/:id/backchannel-logout',
   'DELETE /auth/grants/:id',
   'POST /auth/second-factor/passkeys/options',

@@ -268,6 +268,46 @@ describe('an approval', () => {
     expect((await running).message).not.toHaveProperty('error');
   });
 
+  test('is seen by who made the call, who may withdraw it and not answer it; others neither', async () => {
+    const [cat, dan] = [await userToken(hub, admin, 'cat'), await userToken(hub, admin, 'dan')];
+    await set(ask('admin'));
+    const made = await api(hub, 'POST', '/auth/keys', { token: cat, body: { name: 'of cat' } });
+    const running = call({ text: 'mine' }, (made.body.data as { token: string }).token);
+    const id = await asked('mine', cat);
+    const count = async (token: string) =>
+      ((await api(hub, 'GET', '/approvals/waiting', { token })).body.data as { count: number }).count;
+    expect([await count(admin), await count(cat)]).toEqual([1, 0]);
+    const own = await api(hub, 'GET', `/approvals/${id}`, { token: cat });
+    expect(own.body.data).toMatchObject({ who: 'admin', mayDecide: false, mayWithdraw: true });
+    expect((await api(hub, 'GET', `/approvals/${id}`, { token: dan })).status).toBe(404);
+    expect((await decide(id, 'approve', cat)).status).toBe(404);
+    const withdraw = (token: string) => api(hub, 'DELETE', `/approvals/${id}`, { token });
+    expect([(await withdraw(dan)).status, (await withdraw(admin)).status]).toEqual([404, 404]);
+    expect((await withdraw(cat)).body.data).toMatchObject({ state: 'withdrawn', mayWithdraw: false });
+    expect((await running).message).toMatchObject({
+      error: { code: -32001, message: expect.stringContaining('withdrawn by cat') as string, data: { approval: id } },
+    });
+    expect((await decide(id, 'approve')).status).toBe(409);
+    expect(await count(admin)).toBe(0);
+  });
+
+  test('shows arguments as they are sent: numbers as written, what is not seen as escapes, long ones as a whole', async () => {
+    await set(ask('admin'));
+    const long = 'x'.repeat(5_000);
+    const args = `{"id":12345678901234567890,"price":1.0,"to":"a\u202eb","text":"${long}end"}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"db-echo","arguments":${args}}}`;
+    const running = raw(hub.mcp(), { body, headers: { ...jsonHeaders, authorization: `Bearer ${ann}` } });
+    const id = await asked('12345678901234567890');
+    const [listed] = (await waiting()) as unknown as [{ shown: string; argumentsCut: boolean }];
+    expect(listed.argumentsCut).toBe(true);
+    expect(listed.shown).toContain('"id": 12345678901234567890,\n  "price": 1.0,\n  "to": "a\\u202eb"');
+    const whole = (await api(hub, 'GET', `/approvals/${id}`, { token: admin })).body.data;
+    expect(whole).toMatchObject({ arguments: args, argumentsCut: false });
+    expect((whole as { shown: string }).shown).toContain('xend"\n}');
+    await decide(id, 'deny');
+    expect((await running).message).toHaveProperty('error');
+  });
+
   test('is told to a webhook, without secrets, and so is its answer', async () => {
     const { url, received } = await receiver();
     await put({ approvals: { webhook: { url, secret: 'known to both' } } });

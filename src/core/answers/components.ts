@@ -25,7 +25,7 @@ import {
   serverSummary,
   batchResult,
 } from './settings.ts';
-import { approval, explanation, pin, policy, simulation } from './governance.ts';
+import { approval, explanation, pin, policy, simulation, waitingApprovals } from './governance.ts';
 import { failure, bareFailure, pagination } from './failures.ts';
 import { toolResult, searchReport, logEntry, activity, activityStatistics } from './records.ts';
 
@@ -64,6 +64,7 @@ export const components: Readonly<Record<string, Schema>> = {
   Simulation: simulation,
   Explanation: explanation,
   Approval: approval,
+  WaitingApprovals: waitingApprovals,
   ToolResult: toolResult,
   SearchReport: searchReport,
   LogEntry: logEntry,

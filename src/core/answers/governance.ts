@@ -78,15 +78,23 @@ export const approval = object(
     policy: text,
     server: text,
     tool: text,
-    arguments: saying('JSON text, as it is sent.', text),
-    argumentsCut: flag,
+    arguments: saying('JSON text, as it is sent; in a list its first 2,000 characters.', text),
+    shown: saying('The same for people: laid out, with characters that are not seen as escapes.', text),
+    argumentsCut: saying('There is more of them than is given here.', flag),
     caller: text,
     callerKind: text,
     state: oneOf(['waiting', 'approved', 'denied', 'used', 'expired', 'withdrawn']),
     createdAt: time,
     expiresAt: time,
     mayDecide: saying('You may answer it.', flag),
+    mayWithdraw: saying('The call is yours, and waits.', flag),
   },
   { message: text, client: text, address: text, decidedBy: text, decidedAt: time },
 );
 export type ApprovalAnswer = Shape<typeof approval>;
+
+export const waitingApprovals = object({
+  count: saying('Calls that wait for your answer.', count),
+  newest: listOf(object({ id: text, server: text, tool: text, caller: text, createdAt: time })),
+});
+export type WaitingApprovalsAnswer = Shape<typeof waitingApprovals>;

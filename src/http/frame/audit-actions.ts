@@ -67,6 +67,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'DELETE /logs': 'logs.clear',
   'DELETE /activities/cleanup': 'activity.clear',
   'POST /approvals/:id': 'approval.decide',
+  'DELETE /approvals/:id': 'approval.withdraw',
   'POST /pins/:server/approve': 'pins.approve',
   'POST /pins/:server/reject': 'pins.reject',
   'POST /smart-routing/reindex': 'search.reindex',

@@ -1,7 +1,8 @@
 import { listOf, ref, text } from '../../core/answers/schema.ts';
 import type { Subject } from '../frame/operation.ts';
 import { pinDecisionInput } from './pin-routes.ts';
-import { decisionInput, simulateInput } from './governance-routes.ts';
+import { decisionInput } from './approval-routes.ts';
+import { simulateInput } from './governance-routes.ts';
 
 export const governance: Subject = {
   name: 'Pins, policies and approvals',
@@ -58,6 +59,19 @@ export const governance: Subject = {
       summary: 'Calls that wait for the yes of a person, and the last that were decided',
       description: 'Those that the caller may answer, and those of the caller.',
       answer: { data: listOf(ref('Approval')) },
+    },
+    'GET /approvals/waiting': {
+      summary: 'How many calls wait for your answer, and the newest of them',
+      answer: { data: ref('WaitingApprovals') },
+    },
+    'GET /approvals/:id': {
+      summary: 'One of these calls, with its arguments as a whole',
+      answer: { data: ref('Approval') },
+    },
+    'DELETE /approvals/:id': {
+      summary: 'Withdraw a call of your own, or of one of your keys and apps, that waits',
+      description: 'It ends with an error. No app withdraws for its user.',
+      answer: { data: ref('Approval') },
     },
     'POST /approvals/:id': {
       summary: 'Say yes or no to a call that waits',

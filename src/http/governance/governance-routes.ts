@@ -3,13 +3,7 @@ import { z } from 'zod';
 import { explain } from '../../core/access/explain.ts';
 import { principalOf, type Principal } from '../../core/access/principal.ts';
 import type { Views } from '../../core/access/view.ts';
-import type {
-  ApprovalAnswer,
-  ExplanationAnswer,
-  PolicyAnswer,
-  SimulationAnswer,
-} from '../../core/answers/governance.ts';
-import type { AuditSink } from '../../core/audit.ts';
+import type { ExplanationAnswer, PolicyAnswer, SimulationAnswer } from '../../core/answers/governance.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
@@ -19,14 +13,11 @@ import { readPolicy } from '../../core/policies/read-policy.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { saying } from '../../core/sentences.ts';
 import type { PolicySettings, Settings } from '../../core/settings/types.ts';
-import type { Approval } from '../../governance/approval-store.ts';
-import type { Approvals } from '../../governance/approvals.ts';
 import type { Pins } from '../../governance/pins.ts';
 import type { CallCounts } from '../../governance/call-counts.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { jsonBody } from '../frame/body.ts';
-import { recordRequest } from '../frame/audited.ts';
-import { adminOnly, type ApiEnv, type Caller, editorOf, mustBeInPerson } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 import { simulate } from './simulate.ts';
 
@@ -36,9 +27,7 @@ export interface GovernanceRoutes {
   readonly catalogue: () => Catalogue;
   readonly views: Views;
   readonly counts: Pick<CallCounts, 'look'>;
-  readonly approvals: Pick<Approvals, 'list' | 'decide'>;
   readonly activity: Pick<ActivityLog, 'list'>;
-  readonly audit: Pick<AuditSink, 'record'>;
   readonly pins: Pick<Pins, 'of'>;
 }
 
@@ -53,13 +42,9 @@ export const simulateInput = z.object({
   since: z.iso.datetime({ offset: true, error: 'must be a time in ISO 8601, such as 2030-01-31T12:00:00Z' }).nullish(),
 });
 
-export const decisionInput = z.object({
-  decision: z.enum(['approve', 'deny'], { error: 'must be "approve" or "deny"' }),
-});
-
-/** Policies, approvals and `why` (CONTRACT §9). */
+/** Policies and `why` (CONTRACT §9). */
 export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
-  const { settings, catalogue, approvals, activity } = options;
+  const { settings, catalogue, activity } = options;
   const routes = new Hono<ApiEnv>();
 
   routes.get('/policies', adminOnly, (c) => {
@@ -108,28 +93,6 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
       look: (counted) => options.counts.look(counted),
     });
     return ok(c, answer satisfies ExplanationAnswer);
-  });
-
-  routes.get('/approvals', async (c) => {
-    const { caller } = c.var;
-    editorOf(caller);
-    const all = await approvals.list();
-    return ok(
-      c,
-      all.filter((one) => mayDecide(caller, one) || isOwn(caller, one)).map((one) => approvalAnswer(one, caller)),
-    );
-  });
-
-  routes.post('/approvals/:id', async (c) => {
-    const { caller } = c.var;
-    const { username } = editorOf(caller);
-    mustBeInPerson(caller.principal);
-    const { decision } = parseInput(decisionInput, await jsonBody(c.req.raw), 'Cannot decide');
-    const decided = await approvals.decide(c.req.param('id'), decision, username, (one) => mayDecide(caller, one));
-    const { server, tool, policy, caller: asking, hash } = decided;
-    const after = { decision, policy, caller: asking, call: hash };
-    recordRequest(c, options.audit.record, { target: `${server}/${tool}`, after });
-    return ok(c, approvalAnswer(decided, caller));
   });
 
   return routes;
@@ -196,33 +159,4 @@ function argumentsIn(text: string | undefined): Record<string, unknown> {
     // Said below.
   }
   throw invalid('Cannot explain', [{ path: 'arguments', message: 'must be a JSON object' }]);
-}
-
-/** Admins, and the members of the group that is asked. */
-function mayDecide({ admin, user, settings }: Caller, { who }: Approval): boolean {
-  if (admin) return true;
-  const group = who === 'admin' ? undefined : settings.groups.find(({ name }) => name === who);
-  return (
-    group !== undefined && user !== undefined && (user.groups.includes(group.id) || user.groups.includes(group.name))
-  );
-}
-
-function isOwn({ user }: Caller, { caller, callerKind }: Approval): boolean {
-  return callerKind === 'user' && caller === user?.username;
-}
-
-function approvalAnswer(approval: Approval, caller: Caller): ApprovalAnswer {
-  const { hash: _, message, client, address, decidedBy, decidedAt, createdAt, expiresAt, isCut, ...rest } = approval;
-  return {
-    ...rest,
-    ...(message !== undefined && { message }),
-    ...(client !== undefined && { client }),
-    ...(address !== undefined && { address }),
-    argumentsCut: isCut,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
-    ...(decidedBy !== undefined && { decidedBy }),
-    ...(decidedAt !== undefined && { decidedAt: new Date(decidedAt).toISOString() }),
-    mayDecide: approval.state === 'waiting' && mayDecide(caller, approval),
-  };
 }
