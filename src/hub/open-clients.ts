@@ -24,6 +24,8 @@ import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
 import { createSubscriptions, type SubscriptionOptions } from '../mcp/subscriptions.ts';
+import { createToolArguments } from '../core/arguments/tool.ts';
+import { createKeptResults } from '../mcp/kept-results.ts';
 import { withOwnItems } from '../mcp/own-connection.ts';
 import { createTasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
@@ -70,12 +72,13 @@ export type Clients = ReturnType<typeof openClients>;
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
   const { views, dataDir, settings, catalogue, pool, env, outside, dedicated, who, address, fromProxy, log } = options;
+  const sealer = (use: string) => createSealer(dataDir.secret('hub', 32), use);
   const announcer = createAnnouncer(views);
   const streams = createStreams();
   const eventLogs = createEventLogs();
   for (const part of [streams, eventLogs]) closers.add(() => part.close());
-  const sessions = createSessions(createSealer(dataDir.secret('hub', 32), 'session'));
-  const serverRequests = createServerRequests(createSealer(dataDir.secret('hub', 32), 'request state'));
+  const sessions = createSessions(sealer('session'));
+  const serverRequests = createServerRequests(sealer('request state'));
   const asked: Asked = ({ session }, ask) =>
     requestBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, serverRequests);
   const shared = (server: string): Connection | undefined => pool.connection(server);
@@ -129,7 +132,7 @@ export function openClients(options: OpenClients, closers: Closers) {
 
   const forRequests = {
     running: withdrawn.running,
-    connections: withOwnItems(dedicated, () => settings.current),
+    ...ownItems(options),
     views,
     serverRequests,
     subscriptions,
@@ -177,6 +180,17 @@ function offered(pool: Pool, catalogue: () => Catalogue): Pick<DispatchOptions, 
     about: (server) => catalogue().offers.get(server)?.about,
     listed: (server, waitMs) => pool.listed(server, waitMs),
   };
+}
+
+/** What the hub offers itself: its prompts and resources, and what is left of results that were given in parts. */
+function ownItems({ settings, catalogue, dedicated }: Pick<OpenClients, 'settings' | 'catalogue' | 'dedicated'>) {
+  const schemas = createToolArguments();
+  const results = createKeptResults({
+    settings: () => settings.current,
+    catalogue,
+    problems: (tool, value) => schemas.check(tool, value),
+  });
+  return { results, connections: withOwnItems(dedicated, () => settings.current, results) };
 }
 
 /**

@@ -123,3 +123,9 @@ function missingUri({ method, message }: ClientRequest, error: unknown): { uri: 
   const isMissing = resourceMethods.has(method) && error instanceof HubError && error.code === 'not_found';
   return isMissing && isObject(message.params) ? { uri: message.params['uri'] } : undefined;
 }
+
+/** An answer that is too large to be kept for a client that does not read. */
+export function noRoom(): HubError {
+  const text = 'Too many large answers wait for clients that do not read them. Try again in a moment.';
+  return new HubError('upstream_unavailable', text, { retryAfterMs: 5_000 });
+}

@@ -1,5 +1,13 @@
 /** Bounds of the MCP endpoints, with their reasons. Times in milliseconds, sizes in bytes. */
 export const mcpLimits = {
+  // results in parts
+
+  /** How long the rest of a result is kept for its caller (CONTRACT §11). */
+  keptResultMs: 15 * 60_000,
+  /** Characters of all that is kept together, two bytes each at most; the oldest goes first. */
+  keptResultChars: 64 * 1024 * 1024,
+  keptResults: 10_000,
+
   // requests
 
   /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */

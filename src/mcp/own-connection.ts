@@ -3,22 +3,32 @@ import { isObject, type RpcMessage, toRpcError } from '../core/protocol/rpc.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 import { ownServer, promptResult } from '../core/own-items.ts';
 import type { Settings } from '../core/settings/types.ts';
+import type { KeptResults } from './kept-results.ts';
 import type { RelayConnections, RelayExchange, ServerConnection } from './relay/options.ts';
 
 /** The connections to servers, and among them the one to the hub's own prompts and resources. */
-export function withOwnItems(connections: RelayConnections, settings: () => Settings): RelayConnections {
-  const own = createOwnConnection(settings);
+export function withOwnItems(
+  connections: RelayConnections,
+  settings: () => Settings,
+  results: Pick<KeptResults, 'read'>,
+): RelayConnections {
   return {
-    connection: (server, asker) => (server === ownServer ? own : connections.connection(server, asker)),
+    connection: (server, asker) =>
+      server === ownServer
+        ? createOwnConnection(settings, (given) => results.read(asker.principal, given))
+        : connections.connection(server, asker),
     forAsking: (connection, owner, call) => connections.forAsking(connection, owner, call),
-    ownerOf: (connection) => (connection === own ? undefined : connections.ownerOf(connection)),
+    ownerOf: (connection) => (connection.server.name === ownServer ? undefined : connections.ownerOf(connection)),
     withoutCredentials: (server, principal) =>
       server === ownServer ? undefined : connections.withoutCredentials(server, principal),
   };
 }
 
+/** Reads on in a result for the caller of the connection. */
+type Read = (given: Readonly<Record<string, unknown>>) => object;
+
 /** Answers from the settings of this moment, in the place of a server. */
-function createOwnConnection(settings: () => Settings): ServerConnection {
+function createOwnConnection(settings: () => Settings, read: Read): ServerConnection {
   let lastId = 0;
   const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: sessionRevisions[0] ?? '' };
   return {
@@ -31,7 +41,7 @@ function createOwnConnection(settings: () => Settings): ServerConnection {
     takeId: () => (lastId += 1),
     cancel: () => undefined,
     send(id, method, params, exchange) {
-      queueMicrotask(() => answer(exchange, id, () => resultOf(settings(), method, params)));
+      queueMicrotask(() => answer(exchange, id, () => resultOf(settings(), read, method, params)));
     },
   };
 }
@@ -46,9 +56,10 @@ function answer(exchange: RelayExchange, id: number, result: () => object): void
   exchange.answered(message, JSON.stringify(message));
 }
 
-function resultOf({ own }: Settings, method: string, text = '{}'): object {
+function resultOf({ own }: Settings, read: Read, method: string, text = '{}'): object {
   const params: unknown = JSON.parse(text);
   const { name, uri, arguments: given } = isObject(params) ? params : {};
+  if (method === 'tools/call') return read(isObject(given) ? given : {});
   if (method === 'completion/complete') return { completion: { values: [], total: 0, hasMore: false } };
   const prompt = method === 'prompts/get' ? own?.prompts.find((one) => one.name === name) : undefined;
   if (prompt) return promptResult(prompt, isObject(given) ? given : {});

@@ -1,5 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import { editObject, memberText } from '../core/json/text.ts';
+import { ownServer } from '../core/own-items.ts';
 import { coreLimits } from '../core/limits.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline, shownScore } from '../core/smart-tools.ts';
@@ -59,7 +60,7 @@ export function smartCall(
     }
   }
   const name = typeof params['name'] === 'string' ? params['name'] : '?';
-  if (view.isPinned(name)) return request;
+  if (view.isPinned(name) || request.view.tool(name)?.server === ownServer) return request;
   // A page calls the tools of its server itself; models have `call_tool`.
   if (showsApps(abilitiesFor(request)) && request.view.tool(name)?.hasPages === true) return request;
   throw new HubError('not_found', `Unknown tool: ${name.slice(0, 300)}`);

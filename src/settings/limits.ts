@@ -37,6 +37,14 @@ export const settingsLimits = {
   /** Files in a folder of policies that are read. */
   policyFiles: 1_000,
 
+  // results in parts
+
+  /** What `maxResultTokens` may say: less than this is no answer, more than this no limit. */
+  resultTokensLeast: 50,
+  resultTokensMost: 10_000_000,
+  /** What MCPHub's `toolResultCompression` means where it says nothing else. */
+  compressedResultTokens: 1_200,
+
   // overrides of tools
 
   /** One argument's override as JSON: a fixed value is an address or a number, and goes with each call. */

@@ -22,6 +22,7 @@ type Parts = Pick<
   | 'hints'
   | 'records'
   | 'running'
+  | 'results'
   | 'listed'
 >;
 
@@ -44,6 +45,7 @@ export function clientParts(views: Views): Parts {
       approvals: { approved: async () => undefined, wasUsed: async () => false },
     },
     records: noRecords,
+    results: { limit: () => undefined, shortened: (_request, _target, text) => text },
     running: createRunningCalls(),
     listed: async () => undefined,
     about: () => undefined,

@@ -1,6 +1,7 @@
 import { coreLimits } from '../limits.ts';
 import { ownUri, pagesOf, pageUris } from './apps.ts';
 import { ownLists } from '../own-items.ts';
+import { hasResultLimit, readResultName, readResultText } from '../large-results.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
@@ -78,6 +79,8 @@ export function view(settings: Settings, catalogue: Catalogue, principal: Princi
   return viewOf(settings, catalogue, resolve(settings, principal, scope), smartScope(settings, scope));
 }
 
+const readResultItem = { key: readResultName, text: readResultText };
+
 function smartScope(settings: Settings, scope: Scope): SmartScope | undefined {
   if (scope.kind !== 'smart') return undefined;
   const { progressiveDisclosure: progressive = false, serverDescriptionMode: describe = 'names' } = settings.system;
@@ -114,15 +117,19 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   if (resolved.kind === 'server') addOwn();
   const only = resolved.kind === 'server' ? resolved.members[0] : undefined;
   const servers = resolved.members.map((member) => member.server.name);
+  const reads = hasResultLimit(
+    settings,
+    resolved.group,
+    resolved.members.map(({ server }) => server),
+  );
+  if (reads && resolved.members.length > 0) tools.addOwn([readResultItem]);
   const forModels = tools.forModels();
   const pinned = smart ? pinnedPlaces(resolved.members, forModels) : [];
   const listed = smart
-    ? smartList(
-        resolved.members,
-        catalogue,
-        smart,
-        pinned.map((at) => forModels.texts[at] ?? '{}'),
-      )
+    ? smartList(resolved.members, catalogue, smart, [
+        ...pinned.map((at) => forModels.texts[at] ?? '{}'),
+        ...(reads ? [readResultText] : []),
+      ])
     : forModels;
   const placeOf = (name: string): number | undefined => {
     const target = tools.find(name);
@@ -205,6 +212,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
     const smart = smartScope(current.settings, scope);
     const content = JSON.stringify([
       smart,
+      resolved.group?.maxResultTokens,
       resolved.kind,
       resolved.members.map((one) => [
         one.server.name,

@@ -39,7 +39,7 @@ const counts: Schema<Readonly<Record<string, number>>> = { type: 'object', addit
 
 export const group = object(
   { id: text, name: text, description: text, servers: texts, owner: text, sharedWithUsers: texts },
-  { visibility, limits: callLimits },
+  { visibility, limits: callLimits, maxResultTokens: count },
 );
 export type Group = Shape<typeof group>;
 

@@ -90,6 +90,8 @@ export interface ServerSettings {
   readonly limits?: CallLimits | undefined;
   /** Until then arguments and results of its calls are kept: milliseconds, as of `Date.now()`. */
   readonly keepPayloadsUntil?: number | undefined;
+  /** Of its tools, as in `SystemSettings`. */
+  readonly maxResultTokens?: number | undefined;
   /** What becomes of what it changes (`pins.mode`); undefined = as the hub has it. */
   readonly pinMode?: PinMode | undefined;
   /** What becomes of secrets in its calls; undefined = they are not looked for. */
@@ -216,6 +218,8 @@ export interface PolicySettings {
 export interface ItemSettings {
   readonly enabled: boolean;
   readonly description: string | undefined;
+  /** Of a tool: as in `SystemSettings`. */
+  readonly maxResultTokens?: number | undefined;
   /** Of a tool: what else is shown, and what is put in, in place of what the server says. */
   readonly override?: ToolOverride | undefined;
 }
@@ -249,6 +253,8 @@ export interface GroupSettings {
   readonly servers: readonly GroupServer[];
   /** Of each caller on the group's own endpoints. */
   readonly limits?: CallLimits | undefined;
+  /** On the group's own endpoints, as in `SystemSettings`. */
+  readonly maxResultTokens?: number | undefined;
 }
 
 export interface GroupServer {
@@ -376,6 +382,8 @@ export interface OidcProvider {
 }
 
 export interface SystemSettings {
+  /** Longer results reach clients in parts (CONTRACT §11); undefined and 0: whole. */
+  readonly maxResultTokens?: number | undefined;
   readonly nameSeparator: string;
   readonly routing: {
     readonly enableGlobalRoute: boolean;

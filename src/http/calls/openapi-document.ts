@@ -1,3 +1,4 @@
+import { ownServer } from '../../core/own-items.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { Target, View } from '../../core/access/view.ts';
 import { memberText } from '../../core/json/text.ts';
@@ -56,7 +57,10 @@ function operationsOf(view: View, separator: string): readonly Operation[] {
     operations = texts.flatMap((text, index) => {
       const target = targets[index];
       const name = target && pathName(view, text, target, separator);
-      return target && name !== undefined ? [operationOf(text, target, { index, name })] : [];
+      // Answers over REST are whole: there is nothing to read on in.
+      return target && target.server !== ownServer && name !== undefined
+        ? [operationOf(text, target, { index, name })]
+        : [];
     });
     made.set(view, operations);
   }

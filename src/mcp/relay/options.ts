@@ -13,6 +13,7 @@ import type { LogLevels, LoggingConnection } from '../log-levels.ts';
 import type { CallRecords } from '../records.ts';
 import type { Governance } from './admission.ts';
 import type { RunningCalls } from './running-calls.ts';
+import type { KeptResults } from '../kept-results.ts';
 import type { Tasks } from '../tasks.ts';
 
 /** The part of a connection to a server that relaying needs; `upstream/connections/connection.ts` is one. */
@@ -68,5 +69,6 @@ export interface RelayOptions {
   readonly serverRequests: ServerRequests;
   readonly running: Pick<RunningCalls, 'add' | 'delete'>;
   readonly governance: Governance;
+  readonly results: Pick<KeptResults, 'limit' | 'shortened'>;
   readonly log: Logger;
 }

@@ -14,7 +14,7 @@ import {
 } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
-import { failureText, largeFailure, refusalText, toldToCaller, unknownTarget } from '../failure.ts';
+import { failureText, largeFailure, noRoom, refusalText, toldToCaller, unknownTarget } from '../failure.ts';
 import { mcpLimits } from '../limits.ts';
 import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
@@ -266,8 +266,9 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       if (fate instanceof HubError) return this.#withhold(fate);
       if (fate === 'look') return this.#answeredAsText(answer);
     }
-    // Pages of apps that a result names are to be changed, wherever they are in it.
-    const told = this.target.pageUri ? undefined : this.largeResultFor(answer);
+    // Pages of apps that a result names are to be changed wherever they are in it, and one in parts is read whole.
+    const isChanged = this.target.pageUri || this.options.results.limit(this.request, this.target) !== undefined;
+    const told = isChanged ? undefined : this.largeResultFor(answer);
     if (told === undefined) return this.#answeredAsText(answer);
     if (!hasRoomFor(told.bytes)) return this.fail(noRoom());
     this.#end();
@@ -330,7 +331,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       const failed = isObject(message.result) && message.result['isError'] === true ? message.result : undefined;
       if (failed && this.toldOfLack()) return;
       this.report(failed ? 'tool_error' : 'ok', failed && failureText(failed), result);
-      return this.answer(resultText(this.request.id, this.resultFor(message.result, result)));
+      const told = this.options.results.shortened(this.request, this.target, result);
+      return this.answer(resultText(this.request.id, this.resultFor(message.result, told)));
     }
     const error = memberText(text, 'error');
     if (error !== undefined && isObject(message.error)) return this.#deliverError(message.error, error);
@@ -436,9 +438,4 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       reply.answer(errorResponseText(id, code, message));
     }
   }
-}
-
-function noRoom(): HubError {
-  const text = 'Too many large answers wait for clients that do not read them. Try again in a moment.';
-  return new HubError('upstream_unavailable', text, { retryAfterMs: 5_000 });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
+import { settingsLimits } from '../limits.ts';
 import { found, type Path } from './report.ts';
 
 /**
@@ -14,6 +15,13 @@ export const texts = z.array(z.string());
 /** A path that does not depend on the folder the hub was started in; a variable may have it. */
 const place = z.string().regex(/^(\/|[A-Za-z]:[\\/]|\$\{)/, 'must be an absolute path');
 export const flag = z.boolean();
+/** `maxResultTokens`; 0: whole results. */
+export const resultTokens = z.union(
+  [z.literal(0), range(settingsLimits.resultTokensLeast, settingsLimits.resultTokensMost, 'tokens')],
+  {
+    error: `expected 0 or a number of tokens from ${settingsLimits.resultTokensLeast} to ${settingsLimits.resultTokensMost}`,
+  },
+);
 export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
 /** A sandbox as the settings have it. */
 export const sandboxShape = z.strictObject({

@@ -10,7 +10,7 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
       toolResultCompression: { enabled: true },
     },
   };
-  expect(warnedOf(document)).toEqual(['systemConfig.auth.betterAuth', 'systemConfig.toolResultCompression']);
+  expect(warnedOf(document)).toEqual(['systemConfig.auth.betterAuth']);
 });
 
 test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {

@@ -16,8 +16,6 @@ export function warnOfMissingFeatures(document: Record<string, unknown>, report:
       ['systemConfig', 'auth', 'betterAuth'],
       'is supported for OpenID Connect only (providers.oidc); write other providers into "oidc" beside it',
     );
-  if (memberOf(system, 'toolResultCompression')['enabled'] === true)
-    report.warn(['systemConfig', 'toolResultCompression'], 'is not supported; results reach clients as they are');
   warnOfMissingSystemFeatures(system, report);
 }
 

@@ -59,6 +59,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   setVisibility(group, by, by.isAdmin ? input.visibility : (input.visibility ?? 'private'), attempt);
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   setLimits(group, input.limits);
+  setResultTokens(group, input.maxResultTokens);
   groups.push(group);
   return changed(
     draft,
@@ -75,7 +76,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
 export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, input: GroupUpdate): GroupChange {
   const attempt = `Cannot change group "${idOrName}"`;
   const group = ownGroup(draft, by, idOrName, attempt);
-  const { name, description, servers, visibility, sharedWithUsers, owner, limits } = input;
+  const { name, description, servers, visibility, sharedWithUsers, owner, limits, maxResultTokens } = input;
   if (name !== undefined && name !== group['name']) {
     checkName(listOf(draft, 'groups'), name, attempt, group);
     renameReferences(draft, textOf(group['name']) ?? '', name);
@@ -83,6 +84,7 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
   }
   if (description !== undefined) setText(group, 'description', description);
   setLimits(group, limits);
+  setResultTokens(group, maxResultTokens);
   if (servers)
     group['servers'] = groupServers(draft, by, { attempt, old: group['servers'], wanted: servers, plain: 'keep' });
   const isSentBack = !by.isAdmin && isOpen(visibility) && isOpen(group['visibility']);
@@ -212,13 +214,18 @@ export function overrideGroupTool(
   return changed(draft, group, by, []);
 }
 
+function setResultTokens(group: Entry, tokens: number | null | undefined): void {
+  if (tokens === null) delete group['maxResultTokens'];
+  else if (tokens !== undefined) group['maxResultTokens'] = tokens;
+}
+
 /** How answers show a group: servers by name, those the caller may see (SPEC, Group). */
 export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean): Group {
-  const { id, name, description = '', owner, visibility, sharedWithUsers, limits } = group;
+  const { id, name, description = '', owner, visibility, sharedWithUsers, limits, maxResultTokens } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
   // A group without a visibility is open to every caller that reaches its servers (core/access/rules.ts), which is the
   // same as public.
-  const more = limits && { limits };
+  const more = { ...(limits && { limits }), ...(maxResultTokens !== undefined && { maxResultTokens }) };
   return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers, ...more };
 }
 
@@ -354,5 +361,10 @@ function readGroup(draft: Draft, group: Entry): GroupSettings {
     sharedWithUsers: textsOf(group['sharedWithUsers']),
     servers: list.flatMap((element) => readMember(element) ?? []),
     limits: callLimitsAnswer(group['limits']),
+    maxResultTokens: numberOf(group['maxResultTokens']),
   };
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }

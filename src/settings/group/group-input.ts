@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { callLimitsInput } from '../document/call-limits.ts';
+import { resultTokens } from '../document/shape.ts';
 import { overridesShape } from '../document/tool-override.ts';
 import {
   descriptionInput,
@@ -72,6 +73,7 @@ export const newGroupInput = z.object({
   sharedWithUsers: namesInput.nullish(),
   owner: z.string().min(1).nullish(),
   limits: callLimitsInput.nullish(),
+  maxResultTokens: resultTokens.nullish(),
 });
 
 export const groupUpdateInput = z
@@ -84,8 +86,12 @@ export const groupUpdateInput = z
     owner: z.string().min(1).optional(),
     /** `null`: none. */
     limits: callLimitsInput.nullish(),
+    maxResultTokens: resultTokens.nullish(),
   })
-  .refine(notEmpty, 'needs at least one of name, description, servers, visibility, sharedWithUsers, owner, limits');
+  .refine(
+    notEmpty,
+    'needs at least one of name, description, servers, visibility, sharedWithUsers, owner, limits, maxResultTokens',
+  );
 
 /**
  * `serverId` is how a usage example of SPEC calls it. With `tools`, the group shows those of the server from its first

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { found } from '../document/report.ts';
-import { text, texts, visibility } from '../document/shape.ts';
+import { resultTokens, text, texts, visibility } from '../document/shape.ts';
 import { overridesShape } from '../document/tool-override.ts';
 
 /** `"all"` or names. */
@@ -30,4 +30,5 @@ export const groupShape = z.looseObject({
   sharedWithUsers: texts.optional(),
   servers: z.array(z.unknown()).optional(),
   limits: callLimitsShape.optional(),
+  maxResultTokens: resultTokens.optional(),
 });

@@ -50,6 +50,7 @@ export function readGroups(value: unknown, context: GroupsContext, report: Repor
       sharedWithUsers: data.sharedWithUsers ?? [],
       servers,
       limits: readCallLimits(data.limits),
+      maxResultTokens: data.maxResultTokens,
     });
   }
   return groups;

@@ -81,6 +81,7 @@ export function readServer(
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
     pinMode: config.pins?.mode,
+    maxResultTokens: config.maxResultTokens,
     ...readSecretsInCalls(config.secretsInCalls),
     ...(config.keepPayloadsUntil !== undefined && { keepPayloadsUntil: Date.parse(config.keepPayloadsUntil) }),
     ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
@@ -201,9 +202,14 @@ function readTool(raw: unknown, at: Path, report: Report): ItemSettings | undefi
   if (typeof raw === 'boolean') return readItem(raw, at, report);
   const tool = readPart(toolShape, raw, at, report)?.data;
   if (!tool) return undefined;
-  const { enabled = true, description, name, title, annotations, arguments: args } = tool;
+  const { enabled = true, description, name, title, annotations, arguments: args, maxResultTokens } = tool;
   const override = readOverride({ name, title, annotations, arguments: args });
-  return { enabled, description, ...(override && { override }) };
+  return {
+    enabled,
+    description,
+    ...(override && { override }),
+    ...(maxResultTokens !== undefined && { maxResultTokens }),
+  };
 }
 
 /** Members that other programs have, or that are easily mistyped, and the member that does it here. */

@@ -6,6 +6,7 @@ import {
   pinMode,
   range,
   sandboxShape,
+  resultTokens,
   scalars,
   secretsMode,
   text,
@@ -111,6 +112,7 @@ export const serverShape = z.looseObject({
     })
     .optional(),
   perSessionClient: flag.optional(),
+  maxResultTokens: resultTokens.optional(),
   limits: callLimitsShape.optional(),
   pins: z.strictObject({ mode: pinMode.optional() }).optional(),
   secretsInCalls: z.strictObject({ arguments: secretsMode.optional(), results: secretsMode.optional() }).optional(),
@@ -137,4 +139,4 @@ export const serverShape = z.looseObject({
 export const itemShape = z.looseObject({ enabled: flag.optional(), description: text.optional() });
 
 /** One value of a server's `tools`. */
-export const toolShape = itemShape.extend(overrideMembers);
+export const toolShape = itemShape.extend({ ...overrideMembers, maxResultTokens: resultTokens.optional() });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { parseCidr } from '../../core/address.ts';
 import type { SystemSettings } from '../../core/settings/types.ts';
 import { readCallLimits } from '../document/call-limits.ts';
+import { settingsLimits } from '../limits.ts';
 import { readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { headerNameProblem } from '../server/headers.ts';
@@ -39,6 +40,7 @@ export function readSystem(
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
       oauthServer: readOAuthServer(oauthServer),
       listPageSize,
+      maxResultTokens: readResultTokens(part?.data),
       ...readSmartRouting(part?.data.smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
@@ -50,6 +52,14 @@ export function readSystem(
     },
     legacyKey: legacyKeyIn(routing),
   };
+}
+
+/** `maxResultTokens`, or MCPHub's `toolResultCompression`: that shortens results, and here they come in parts. */
+function readResultTokens(system: Partial<z.output<typeof systemShape>> = {}): number | undefined {
+  const { maxResultTokens, toolResultCompression: given } = system;
+  if (maxResultTokens !== undefined || given?.enabled !== true) return maxResultTokens;
+  const tokens = given.maxOutputTokens ?? settingsLimits.compressedResultTokens;
+  return Math.min(settingsLimits.resultTokensMost, Math.max(settingsLimits.resultTokensLeast, Math.round(tokens)));
 }
 
 function readSmartRouting(

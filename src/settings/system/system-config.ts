@@ -46,6 +46,7 @@ export const systemConfigInput = z
     policyFolder: z.string().nullish(),
     guards: z.array(z.record(z.string(), z.unknown()), { error: 'must be an array of {url, on, …}' }).nullish(),
     toolResultCompression: section,
+    maxResultTokens: z.number().nullish(),
     nameSeparator: z.string().nullish(),
     listPageSize: z.number().nullish(),
     enableSessionRebuild: z.boolean({ error: 'must be true or false' }).nullish(),

@@ -3,7 +3,7 @@ import { coreLimits } from '../../core/limits.ts';
 import { problemTable } from '../../core/problems.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
-import { flag, pinMode, range, sandboxShape, text, texts } from '../document/shape.ts';
+import { flag, pinMode, range, resultTokens, sandboxShape, text, texts } from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
 import { guardsShape } from './guards-shape.ts';
 import { policiesShape } from './policies-shape.ts';
@@ -39,6 +39,8 @@ export const systemShape = z.looseObject({
   install: z.looseObject({ baseUrl: text.optional() }).optional(),
   auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
+  maxResultTokens: resultTokens.optional(),
+  toolResultCompression: z.looseObject({ enabled: flag.optional(), maxOutputTokens: z.number().optional() }).optional(),
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
   pins: z.strictObject({ mode: pinMode.optional() }).optional(),
   sandbox: z.strictObject({ default: sandboxShape.optional() }).optional(),
