@@ -35,30 +35,29 @@ const tests = {
     '--reporter=default',
     '--reporter=json',
     '--outputFile.json=.test-results/tests.json',
+    ...(fast ? ['--project', 'modules'] : []),
   ],
+  // `each`: without a database, in a browser, and again on each kind of database (vitest.config.ts).
+  env: fast ? { TEST_FAST: 'yes' } : { TEST_DATABASE: 'each' },
 };
-const steps = fast
-  ? [{ ...tests, args: [...tests.args, '--project', 'modules'], env: { TEST_FAST: 'yes' } }]
-  : [
-      // Without a database, in a browser, and again on each kind of database: vitest.config.ts.
-      { ...tests, env: { TEST_DATABASE: 'each' } },
-      // Ends with 77 where the suite cannot be had, which is said and is no failure: it is not a part of the project.
-      { name: 'conformance', command: process.execPath, args: ['test/conformance/run.mjs'], mayBeMissing: 77 },
-    ];
+/**
+ * Beside the tests, since it waits half of its time. Ends with 77 where the suite cannot be had, which is said and is
+ * no failure: it is not a part of the project.
+ */
+const conformance = {
+  name: 'conformance',
+  command: process.execPath,
+  args: ['test/conformance/run.mjs'],
+  mayBeMissing: 77,
+};
 
 let failedStep = '';
 const took = [];
-await Promise.all(
-  checks.map(async (check) => {
-    let output = '';
-    await run(check, 'pipe', (text) => (output += text));
-    console.log(`\n== ${check.name}\n${output.trimEnd()}`);
-  }),
-);
-for (const step of steps) {
-  if (failedStep !== '') break;
-  console.log(`\n== ${step.name}`);
-  await run(step, 'inherit');
+await Promise.all(checks.map((check) => runAndReport(check)));
+if (failedStep === '') {
+  console.log(`\n== ${tests.name}`);
+  const ran = run(tests, 'inherit');
+  await Promise.all(fast ? [ran] : [ran, runAndReport(conformance, ran)]);
 }
 
 const counts = readCounts();
@@ -67,6 +66,14 @@ if (failedStep !== '') console.log(`\nFailed at: ${failedStep}`);
 const failed = counts.failed + (failedStep !== '' && counts.failed === 0 ? 1 : 0);
 console.log(`\n${counts.passed} passed, ${failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
 process.exit(failedStep === '' && counts.passed > 0 ? 0 : 1);
+
+/** Runs one to its end, and prints what it said when `after` has ended too. */
+async function runAndReport(step, after) {
+  let output = '';
+  await run(step, 'pipe', (text) => (output += text));
+  await after;
+  console.log(`\n== ${step.name}\n${output.trimEnd()}`);
+}
 
 /** Runs one to its end and keeps how it went; `said` gets what it prints, unless that is inherited. */
 async function run({ name, command, args, env, mayBeMissing }, stdio, said) {
