@@ -35,6 +35,7 @@ const pages = {
   apps: '/account/apps',
   credentials: '/account/credentials',
   approvals: '/approvals',
+  policies: '/policies',
   pins: '/pins',
   audit: '/audit',
 };

@@ -90,14 +90,18 @@ test('a hub that is started again while the page is open is missed, and found ag
   await page.evaluate(() => Object.assign(window, { notReloaded: true }));
   await first.stop('SIGTERM');
   await page.getByText('The hub cannot be reached. Trying again…').waitFor();
+  // A page that was never opened cannot be loaded either. It appears when it can, in place of one of the browser.
+  await page.getByRole('link', { name: 'Users' }).click();
   const { port } = new URL(first.url);
   first.write({
     mcpServers: { beta: hostileStdio({ tools: ['echo', 'add'] }).config },
     users: usersOf(first.settingsPath),
   });
   await hubProcess({ folder: first.folder, env: { PORT: port } });
-  await page.getByText('2 of 2 tools').waitFor();
+  await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
   await page.getByText('The hub cannot be reached').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Servers' }).click();
+  await page.getByText('2 of 2 tools').waitFor();
   expect(await page.evaluate(() => 'notReloaded' in window)).toBe(true);
 });
 

@@ -12,6 +12,7 @@ import { session } from '../api/session.ts';
 import { boot } from '../boot.ts';
 import { needTexts } from '../i18n/i18n.ts';
 import type { Part } from '../i18n/texts.ts';
+import { onceReachable } from '../lib/once-reachable.ts';
 import { Crashed, Forbidden, NotFound } from './dead-ends.tsx';
 import { Shell } from './shell.tsx';
 
@@ -42,7 +43,7 @@ function page<M extends Record<string, unknown>, K extends keyof M & string>(
   ...parts: readonly Part[]
 ) {
   return lazyRouteComponent(async () => {
-    const [loaded] = await Promise.all([load(), needTexts(...parts)]);
+    const [loaded] = await onceReachable(() => Promise.all([load(), needTexts(...parts)]));
     return loaded;
   }, name);
 }
