@@ -1,0 +1,106 @@
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { emptyDatabase, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import type { Database } from '../database/database.ts';
+import { migrate, readMigrations } from '../database/migrate.ts';
+import { openConnection, openDatabase } from '../database/open.ts';
+import { restoreBackup } from './restore.ts';
+import { writeBackup } from './write-backup.ts';
+
+// Hubs of every version so far, as far as their tables tell: each migration was the newest one once. An upgrade keeps
+// what they had, in place and by a backup.
+
+const migrations = readMigrations();
+const newest = migrations.map(({ number }) => number);
+
+/** Makes the tables of a version, with what every version has in them. */
+async function oldTables(database: Pick<Database, 'tx' | 'query'>, last: number): Promise<void> {
+  await database.tx((tx) => tx.script('drop schema if exists toolhub cascade'));
+  await migrate(
+    database,
+    migrations.filter(({ number }) => number <= last),
+  );
+  await database.query(
+    `insert into toolhub.activity (id, at, server, tool, duration_ms, status, principal, result_bytes)
+     values ('019a0000-0000-7000-8000-000000000001', now(), 'mail', 'send', 1.5, 'success', 'user:ann', 10)`,
+  );
+  await database.query(
+    `insert into toolhub.logs (id, hub, at, level, service, message) values (9007199254740993, 1, now(), 'info', 'hub', 'started')`,
+  );
+  await database.query(`insert into toolhub.revocations (username, jti, until_ms) values ('ann', '', 5)`);
+}
+
+/** What code of today reads. */
+async function contentOf(database: Pick<Database, 'query'>) {
+  const [row] = await database.query(
+    `select a.kind, a.client, a.tool, l.id::text as log, l.security, (select count(*)::int from toolhub.revocations) as ended,
+            (select count(*)::int from toolhub.pins) as pins
+     from toolhub.activity a, toolhub.logs l where l.message = 'started'`,
+  );
+  return row;
+}
+const expected = {
+  kind: 'call',
+  client: null,
+  tool: 'send',
+  log: '9007199254740993',
+  security: false,
+  ended: 1,
+  pins: 0,
+};
+
+describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
+  let database: Database;
+  let url: string | undefined;
+  beforeAll(async () => {
+    url = kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : undefined;
+    database =
+      url === undefined
+        ? await (await emptyDatabase('embedded')).whenReady(60_000)
+        : { ...(await openConnection({ url, dataDir: '', log: silent })), hasVector: false };
+  });
+  afterAll(async () => {
+    // The embedded one is shared by the tests of a process.
+    if (kind === 'postgres') await database.close();
+    else {
+      await database.tx((tx) => tx.script('drop schema toolhub cascade'));
+      await migrate(database);
+    }
+  });
+
+  // The statements are the same for both; the embedded database takes ten times as long for them.
+  test.each(kind === 'postgres' ? newest : newest.slice(0, 1))(
+    'tables up to migration %i are brought up to date, and nothing in them is lost',
+    async (last) => {
+      await oldTables(database, last);
+      await migrate(database);
+      expect(await contentOf(database)).toEqual(expected);
+    },
+  );
+});
+
+describe('a backup of an older version', () => {
+  test.each([newest[0] ?? 0, newest[Math.floor(newest.length / 2)] ?? 0])(
+    'with tables up to migration %i is brought up to date when it is restored',
+    async (last) => {
+      const url = await (await sharedPostgres()).createDatabase();
+      const place = { dataDir: join(tempFolder(), 'data'), settingsPath: join(tempFolder(), 'settings.json') };
+      mkdirSync(place.dataDir);
+      const old = await openConnection({ url, dataDir: '', log: silent });
+      await oldTables(old, last);
+      const file = join(tempFolder(), 'backup.zip');
+      const jwtSecret = { from: 'data folder', value: 'a secret that is long enough for it' } as const;
+      const source = { ...place, databaseKind: 'postgres', database: { ...old, hasVector: false }, jwtSecret } as const;
+      await writeBackup(source, createWriteStream(file));
+      await old.close();
+
+      const target = await (await sharedPostgres()).createDatabase();
+      const to = { ...place, database: { kind: 'postgres', url: target } as const, jwtSecret: undefined };
+      await restoreBackup(file, to, false);
+      const restored = await openDatabase({ url: target, dataDir: place.dataDir, log: silent });
+      expect(await contentOf(restored)).toEqual(expected);
+      await restored.close();
+    },
+  );
+});
