@@ -40,8 +40,10 @@ export const coreLimits = {
   /** Verdicts that are kept, and the longest question of which one is, so that they take 20 MB at most. */
   policyVerdicts: 10_000,
   policyQuestionChars: 2_000,
-  /** Of the arguments that policies read: a text of this length is compared with a pattern in 50 ms at most. */
+  /** Of the arguments that policies read. */
   policyArgumentChars: 262_144,
+  /** Characters of arguments times those of patterns (`like`) that are asked of Cedar at once, which takes 50 ms. */
+  policyPatternSteps: 50_000_000,
   policyArgumentNodes: 10_000,
   policyArgumentDepth: 60,
   /** Cedar's `decimal` ends at 922 337 203 685 477.5807. */

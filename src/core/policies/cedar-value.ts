@@ -7,16 +7,16 @@ export class NotJudgeable extends Error {}
 /**
  * A JSON value in Cedar's JSON: texts, booleans, records as they are; arrays become sets; whole numbers become `Long`,
  * others `decimal`, rounded to its four digits after the point; members that are `null` are left out. Throws
- * `NotJudgeable` for what Cedar has no value for.
+ * `NotJudgeable` for what Cedar has no value for, and for more than so many characters.
  */
-export function cedarValue(value: unknown): unknown {
-  const budget = { nodes: coreLimits.policyArgumentNodes, chars: coreLimits.policyArgumentChars };
-  return converted(value, 0, budget);
+export function cedarValue(value: unknown, chars: number = coreLimits.policyArgumentChars): unknown {
+  return converted(value, 0, { nodes: coreLimits.policyArgumentNodes, chars, most: chars });
 }
 
 interface Budget {
   nodes: number;
   chars: number;
+  readonly most: number;
 }
 
 function converted(value: unknown, depth: number, budget: Budget): unknown {
@@ -38,8 +38,7 @@ function converted(value: unknown, depth: number, budget: Budget): unknown {
 
 function text(value: string, budget: Budget): string {
   budget.chars -= value.length;
-  if (budget.chars < 0)
-    throw new NotJudgeable(`the arguments are longer than ${coreLimits.policyArgumentChars} characters.`);
+  if (budget.chars < 0) throw new NotJudgeable(`the arguments are longer than ${budget.most} characters.`);
   return value;
 }
 

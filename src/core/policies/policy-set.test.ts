@@ -148,6 +148,20 @@ describe('a call that no policy can judge is refused', () => {
     expect(judge(when('context.arguments.other == "1"'), { args })).toEqual(passes);
   });
 
+  test('arguments and patterns that take long to compare', () => {
+    const like = (chars: number) => when(`if true then context.arguments.x like "*${'a'.repeat(chars)}*" else false`);
+    const x = 'b'.repeat(coreLimits.policyArgumentChars - 1);
+    expect(judge(like(100), { args: { x } })).toEqual(passes);
+    expect(judge(like(20_000), { args: { x } })).toMatchObject({
+      kind: 'refuse',
+      message: expect.stringMatching(/longer than 2\d{3} characters/) as string,
+    });
+    expect(judge(like(20_000), { args: { x: 'b'.repeat(2_000) } })).toEqual(passes);
+    // Those of several policies count together.
+    expect(judge([like(150), like(150)], { args: { x } })).toEqual(refused);
+    expect(judge([like(90), like(90)], { args: { x } })).toEqual(passes);
+  });
+
   test('arguments that look like entities stay arguments', () => {
     const args = { owner: { __entity: { type: 'User', id: 'ann' } } };
     expect(judge(when('context.arguments.owner == principal'), { args })).toEqual(passes);
@@ -219,6 +233,11 @@ describe('reading', () => {
     expect(readPolicy(text).problems[0]?.message).toContain(why);
     // The engine goes on.
     expect(readPolicy('forbid(principal, action, resource);').problems).toEqual([]);
+  });
+
+  test('a text that does not end is a fault of the policy', () => {
+    const text = `forbid(principal, action, resource) when { context.scope == "${'\\"'.repeat(10_000)}`;
+    expect(readPolicy(text).problems[0]?.message).toContain('strings are closed');
   });
 
   test('brackets in texts and comments are no nesting', () => {

@@ -126,6 +126,8 @@ interface Slice {
   /** What they read of the context. */
   readonly members: ReadonlySet<string>;
   readonly args: readonly string[] | 'all';
+  /** Characters of arguments that it may be asked about: Cedar compares each with all of a pattern. */
+  readonly chars: number;
   /** By principal and annotations, then by what was read. */
   readonly verdicts: Map<string, Map<string, PolicyVerdict>>;
   /** Some of its rules: those about a principal, and those that may fit. */
@@ -134,11 +136,13 @@ interface Slice {
 
 function sliceOf(rules: readonly Rule[]): Slice {
   const isWhole = rules.some(({ reads }) => reads.args === 'all');
+  const patternChars = rules.reduce((sum, rule) => sum + rule.patternChars, 1);
   return {
     rules,
     isForAll: rules.every(({ json }) => json.principal.op === 'All'),
     members: new Set(rules.flatMap(({ reads }) => [...reads.members])),
     args: isWhole ? 'all' : [...new Set(rules.flatMap(({ reads }) => (reads.args === 'all' ? [] : [...reads.args])))],
+    chars: Math.min(coreLimits.policyArgumentChars, Math.floor(coreLimits.policyPatternSteps / patternChars)),
     verdicts: new Map(),
     parts: new Map(),
   };
@@ -295,7 +299,7 @@ function contextOf(
 ): Record<string, unknown> {
   const { members } = slice;
   const context: Record<string, unknown> = {};
-  if (members.has('arguments')) context['arguments'] = argumentsOf(args, slice.args);
+  if (members.has('arguments')) context['arguments'] = argumentsOf(args, slice);
   if (members.has('scope')) context['scope'] = scope;
   if (members.has('client') && client !== undefined) context['client'] = client;
   if (members.has('address') && address !== undefined) context['address'] = { __extn: { fn: 'ip', arg: address } };
@@ -303,11 +307,10 @@ function contextOf(
   return context;
 }
 
-function argumentsOf(given: Readonly<Record<string, unknown>>, names: Slice['args']): unknown {
-  if (names === 'all') return cedarValue(given);
-  return cedarValue(
-    Object.fromEntries(names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []))),
-  );
+function argumentsOf(given: Readonly<Record<string, unknown>>, { args: names, chars }: Slice): unknown {
+  if (names === 'all') return cedarValue(given, chars);
+  const read = names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : []));
+  return cedarValue(Object.fromEntries(read), chars);
 }
 
 /** What cannot be judged is refused: otherwise a caller could send what no policy can read. */

@@ -29,6 +29,8 @@ export interface Statement {
   /** Of `@message("…")`. */
   readonly message: string | undefined;
   readonly reads: ContextReads;
+  /** Of all patterns of `like`: how much longer an argument takes to be compared. */
+  readonly patternChars: number;
 }
 
 /** Which parts of the context a policy looks at. */
@@ -94,7 +96,8 @@ function broken(message: string, at = 0, text = ''): ReadPolicy {
 /** Where the text is nested too deeply for the engine, whose stack is small; undefined where it is not. */
 function tooDeep(text: string): number | undefined {
   let depth = 0;
-  const pieces = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|[([{]|[)\]}]/gs;
+  // A text that does not end ends with the policy: looked for from each of its quotes it would take the square.
+  const pieces = /"(?:[^"\\]|\\.)*(?:"|$)|\/\/[^\n]*|[([{]|[)\]}]/gs;
   for (const { 0: piece, index } of text.matchAll(pieces)) {
     if ('([{'.includes(piece)) depth += 1;
     else if (')]}'.includes(piece)) depth -= 1;
@@ -128,7 +131,17 @@ function statementOf(text: string, json: PolicyJson): Statement {
     approve: approve === undefined ? undefined : (approve ?? '').trim(),
     message: message ? message.slice(0, coreLimits.policyMessageChars) : undefined,
     reads: { members: reads.members, args: reads.wholeArgs ? 'all' : reads.args },
+    patternChars: patternCharsIn(json.conditions),
   };
+}
+
+function patternCharsIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + patternCharsIn(one), 0);
+  if (!isObject(value)) return 0;
+  const { pattern, ...rest } = value;
+  // One part for each character.
+  const own = Array.isArray(pattern) ? pattern.length : 0;
+  return Object.values(rest).reduce<number>((sum, one) => sum + patternCharsIn(one), own);
 }
 
 interface Noted {
