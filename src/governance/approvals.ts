@@ -16,9 +16,10 @@ export type ApprovalQuestion = Pick<
 export interface Approvals {
   /**
    * Waits until a person has said yes: at once where one has for this very call, which that uses up. `left` ends the
-   * waiting; the question stays until it expires. Throws HubError `approval` when the answer is no, or none came.
+   * waiting; the question stays until it expires. `waits` is called when there is no answer yet. Throws HubError
+   * `approval` when the answer is no, or none came.
    */
-  approved(question: ApprovalQuestion, left: AbortSignal): Promise<void>;
+  approved(question: ApprovalQuestion, left: AbortSignal, waits?: () => void): Promise<void>;
   /** The yes to this call was used before: another round of the same call. */
   wasUsed(question: ApprovalQuestion): Promise<boolean>;
   /** Those that wait, and the last that were decided; the newest first. */
@@ -110,9 +111,10 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
   }
 
   return {
-    async approved(question, left) {
+    async approved(question, left, waits) {
       const { id } = await ask(question);
       if (await settled(id)) return;
+      waits?.();
       await waitUntil(id, () => settled(id), waiting, left);
     },
     async wasUsed(question) {

@@ -129,6 +129,8 @@ export const mcpLimits = {
   serverRequestsPerSession: 50,
   /** How long a person may take to answer; until then the call that waits for it is not late. */
   askMs: 10 * 60_000,
+  /** Clients give up after a minute without a message, and many of them count from the last progress. */
+  approvalProgressMs: 15_000,
   /** Of the arguments that a person is shown who is asked about a call. */
   approvalChars: 4_000,
   /** A server request outside any call waits this long for its client to open a stream; this is checked this often. */

@@ -3,11 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { mcpLimits } from '../../src/mcp/limits.ts';
 import { begin, reply, askable } from '../kit/asking.ts';
 import { type Hostile, hostileHttp, temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { receiver } from '../kit/receiver.ts';
-import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
-import { modern, modernMeta, session } from '../kit/sessions.ts';
+import { jsonHeaders, raw, rpc, stream } from '../kit/raw.ts';
+import { legacySession, modern, modernMeta, modernRequest, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -306,6 +308,31 @@ describe('an approval', () => {
     expect((whole as { shown: string }).shown).toContain('xend"\n}');
     await decide(id, 'deny');
     expect((await running).message).toHaveProperty('error');
+  });
+
+  test('says to clients that want progress what their call waits for, in both eras and over legacy SSE', async () => {
+    setLimits(mcpLimits, { approvalProgressMs: 5 });
+    await set(ask('admin'));
+    const headers = { authorization: `Bearer ${ann}` };
+    const meta = { progressToken: 'p' };
+    const params = (text: string) => ({ name: 'db-echo', arguments: { text } });
+    const [own, legacy] = [await session(hub.mcp(), { headers }), await legacySession(hub.sse(), { headers })];
+    const now = modernRequest('tools/call', params('era two'), { id: 'call', meta: modernMeta(meta), headers });
+    const streams = [
+      await own.begin('tools/call', { ...params('era one'), _meta: meta }, { id: 'call' }),
+      await stream(hub.mcp(), { method: 'POST', ...now, headers: { ...jsonHeaders, ...now.headers } }),
+      legacy.stream,
+    ];
+    const made = { jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { ...params('legacy'), _meta: meta } };
+    await legacy.post(made);
+    const message = 'Waiting for approval by an admin: echo of server "db".';
+    for (const each of streams) {
+      const later = await each.message('progress that grows', ({ params: told }) => Number(told?.progress) > 0);
+      expect(later).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p', message } });
+    }
+    for (const text of ['era one', 'legacy', 'era two']) await decide(await asked(text), 'approve');
+    for (const each of streams)
+      expect(await each.message('the answer', ({ id }) => id === 'call')).toHaveProperty('result');
   });
 
   test('is told to a webhook, without secrets, and so is its answer', async () => {

@@ -1,5 +1,6 @@
 import { actorOf } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
+import { shownJson, visible } from '../../core/json/shown.ts';
 import { type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
@@ -34,7 +35,7 @@ export async function approvedEdits(call: AskingCall, admission: WaitingAdmissio
   const { approvals } = call.options.governance;
   if (!question) return edits;
   if (question.who !== 'caller') {
-    if (!isRound || !(await approvals.wasUsed(question))) await approvals.approved(question, call.left.signal);
+    if (!isRound || !(await approvals.wasUsed(question))) await byOthers(call, question);
     return edits;
   }
   const before = call.request;
@@ -43,6 +44,33 @@ export async function approvedEdits(call: AskingCall, admission: WaitingAdmissio
   // A stateless client came back with another request: what it answered was for the hub, and not for the server.
   const responses = memberText(before.params ?? '{}', 'inputResponses');
   return { inputResponses: responses ?? null, requestState: null, ...edits };
+}
+
+/** A client that wants progress hears what its call waits for, again and again, so that it does not give up. */
+async function byOthers(call: AskingCall, question: ApprovalQuestion): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const { approvals } = call.options.governance;
+  try {
+    await approvals.approved(question, call.left.signal, () => {
+      const meta = memberText(call.request.params ?? '{}', '_meta');
+      const progressToken = meta === undefined ? undefined : memberText(meta, 'progressToken');
+      if (progressToken === undefined) return;
+      let times = 0;
+      const tell = (): void => call.request.reply.notify(waitingText(progressToken, times++, question));
+      tell();
+      timer = setInterval(tell, mcpLimits.approvalProgressMs).unref();
+    });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Progress has to grow: what the hub says stays below what the server will. */
+function waitingText(progressToken: string, times: number, { who, server, tool }: ApprovalQuestion): string {
+  const asked = who === 'admin' ? 'an admin' : `the group ${who}`;
+  const message = `Waiting for approval by ${asked}: ${tool} of server "${server}".`;
+  const params = `{"progressToken":${progressToken},"progress":${times / 1_000_000},"message":${JSON.stringify(message)}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}`;
 }
 
 interface Answered extends Pick<ApprovalQuestion, 'server' | 'tool' | 'policy'> {
@@ -74,9 +102,10 @@ function byCaller(
       `The policy "${policy}" wants the yes of the person who makes this call, and this client cannot ask for it (elicitation). Use a client that can.`,
       { data: { policy } },
     );
-  const shown = args.length <= mcpLimits.approvalChars ? args : `${args.slice(0, mcpLimits.approvalChars - 1)}…`;
+  const cut = `\n… (${args.length} characters in all)`;
+  const shown = shownJson(args.slice(0, mcpLimits.approvalChars)) + (args.length > mcpLimits.approvalChars ? cut : '');
   const params = {
-    message: `${message ?? `The policy "${policy}" asks before this call.`}\n\n${tool} (${server})\n${shown}`,
+    message: `${message ?? `The policy "${policy}" asks before this call.`}\n\n${visible(tool)} (${server})\n${shown}`,
     requestedSchema: { type: 'object', properties: {} },
   };
   return new Promise((resolve, reject) => {
