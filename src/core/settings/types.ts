@@ -381,10 +381,17 @@ export interface OidcProvider {
   readonly signUp: 'auto' | 'invited';
 }
 
+/** Where packages of servers are taken from; undefined: as the environment of the hub says. */
+export interface InstallSettings {
+  readonly npmRegistry?: string | undefined;
+  readonly pythonIndexUrl?: string | undefined;
+}
+
 export interface SystemSettings {
   /** Longer results reach clients in parts (CONTRACT §11); undefined and 0: whole. */
   readonly maxResultTokens?: number | undefined;
   readonly nameSeparator: string;
+  readonly install?: InstallSettings | undefined;
   readonly routing: {
     readonly enableGlobalRoute: boolean;
     /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */

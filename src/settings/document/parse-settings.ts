@@ -42,7 +42,7 @@ export function parseSettings(document: unknown): ParsedSettings {
   const owner = systemOwner(clean['users']);
   const { servers, faults, warnings } = readServers(
     clean,
-    { separator: system.nameSeparator, systemOwner: owner, sandbox: system.sandbox },
+    { separator: system.nameSeparator, systemOwner: owner, sandbox: system.sandbox, install: system.install },
     report,
   );
   const settings = {

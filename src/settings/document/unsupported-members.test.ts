@@ -25,8 +25,6 @@ test('a switch that would open the hub is not followed and is named, as are the 
     'systemConfig.routing.enableGroupNameRoute',
     'systemConfig.discovery',
     'systemConfig.mcpRouter',
-    'systemConfig.install.npmRegistry',
-    'systemConfig.install.pythonIndexUrl',
   ]);
   const [first] = parseSettings({ systemConfig }).warnings;
   expect(first?.message).toContain('everyone who reaches the hub would be an admin');

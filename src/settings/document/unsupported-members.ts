@@ -36,19 +36,32 @@ function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Re
     if (memberOf(system, member)['enabled'] === true) warn([member], text);
   if (isText(memberOf(system, 'mcpRouter')['apiKey']))
     warn(['mcpRouter'], 'is not supported; the dashboard adds servers from the MCP registry');
-  const install = memberOf(system, 'install');
-  for (const [member, variables] of [
-    ['npmRegistry', 'npm_config_registry'],
-    ['pythonIndexUrl', 'UV_INDEX_URL and PIP_INDEX_URL'],
-  ] as const)
-    if (isText(install[member]))
-      warn(['install', member], `has no effect; set ${variables} in the environment of the hub, which servers inherit`);
+  warnOfOAuthServer(memberOf(system, 'oauthServer'), warn);
+}
+
+/** What the hub decides by itself as authorization server, where the file wants it otherwise. */
+function warnOfOAuthServer(given: Record<string, unknown>, warn: (path: Path, text: string) => void): void {
+  const own: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
+    ['accessTokenLifetime', (value) => value !== 3_600, 'has no effect; access tokens last an hour'],
+    [
+      'refreshTokenLifetime',
+      (value) => value !== 1_209_600,
+      'has no effect; a client that is not used for 90 days asks its user again',
+    ],
+    ['requireClientSecret', (value) => value === true, 'has no effect; clients prove themselves by PKCE'],
+    ['allowedScopes', (value) => String(value) !== 'read,write', 'has no effect; the scopes are "mcp" and "api"'],
+  ];
+  for (const [member, differs, text] of own)
+    if (given[member] !== undefined && differs(given[member])) warn(['oauthServer', member], text);
+  if (memberOf(given, 'dynamicRegistration')['requiresAuthentication'] === true)
+    warn(
+      ['oauthServer', 'dynamicRegistration', 'requiresAuthentication'],
+      'is not supported; registration is open within limits, or off ("enabled": false)',
+    );
 }
 
 /** The same of one server. */
 export function warnOfMissingServerFeatures(config: Record<string, unknown>, path: Path, report: Report): void {
-  if (memberOf(config, 'proxy')['enabled'] === true)
-    report.warn([...path, 'proxy'], 'is not supported; the server is reached directly');
   if (memberOf(config, 'openapi')['cookieSession'] === true)
     report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
 }

@@ -4,7 +4,7 @@ import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { ownServer } from '../../core/own-items.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { ItemSettings, SandboxSettings, ServerSettings } from '../../core/settings/types.ts';
+import type { InstallSettings, ItemSettings, SandboxSettings, ServerSettings } from '../../core/settings/types.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readEntries, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
@@ -14,6 +14,7 @@ import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts'
 import { settingsLimits } from '../limits.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 import { readTemplate } from './credential-template.ts';
+import { withLaunchEnv } from './launch-env.ts';
 import { inDefaultSandbox, readTransport } from './read-transport.ts';
 import { serverNameProblem } from './server-entry.ts';
 import { itemShape, serverShape, toolShape } from './server-shape.ts';
@@ -26,6 +27,7 @@ export interface ServerContext {
   readonly systemOwner: string;
   /** Of programs that say nothing of it themselves. */
   readonly sandbox?: SandboxSettings | undefined;
+  readonly install?: InstallSettings | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface ServerContext {
 export function readServer(
   name: string,
   value: unknown,
-  { separator, systemOwner, sandbox }: ServerContext,
+  { separator, systemOwner, sandbox, install }: ServerContext,
   report: Report,
 ): ServerSettings | undefined {
   const path: Path = ['mcpServers', name];
@@ -44,7 +46,8 @@ export function readServer(
   const config = part.data;
   warnOfStrangers(value, path, report);
   warnOfPlaceholders(value, path, report);
-  const transport = inDefaultSandbox(config.sandbox, readTransport(part, value, path, report), sandbox);
+  const own = inDefaultSandbox(config.sandbox, readTransport(part, value, path, report), sandbox);
+  const transport = withLaunchEnv(own, { install, proxy: value['proxy'] }, path, report);
   const items = (kind: 'tools' | 'prompts' | 'resources', read = readItem) =>
     readItems(value[kind], { prefix: `${name}${separator}`, read }, [...path, kind], report);
   const [tools, prompts, resources] = [items('tools', readTool), items('prompts'), items('resources')];

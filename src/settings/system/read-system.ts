@@ -49,6 +49,7 @@ export function readSystem(
       ...readGovernance(part?.data ?? {}, value, report),
       ...readGuards(part?.data.guards, isServer, report),
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
+      ...readInstall(install, report),
     },
     legacyKey: legacyKeyIn(routing),
   };
@@ -118,6 +119,23 @@ function checkSeparator(separator: string, path: Path, report: Report): void {
       'has characters that tool names cannot have; they will be replaced in every name. Use "-" or "_"',
     );
   }
+}
+
+function readInstall(
+  given: { npmRegistry?: string | undefined; pythonIndexUrl?: string | undefined },
+  report: Report,
+): Pick<SystemSettings, 'install'> {
+  const address = (member: 'npmRegistry' | 'pythonIndexUrl'): string | undefined => {
+    const text = given[member]?.trim() ?? '';
+    if (text === '' || /^https?:\/\/\S+$|\$\{/.test(text)) return text === '' ? undefined : text;
+    report.warn(
+      ['systemConfig', 'install', member],
+      'is ignored: expected an address, like https://packages.example.com',
+    );
+    return undefined;
+  };
+  const [npmRegistry, pythonIndexUrl] = [address('npmRegistry'), address('pythonIndexUrl')];
+  return npmRegistry === undefined && pythonIndexUrl === undefined ? {} : { install: { npmRegistry, pythonIndexUrl } };
 }
 
 /** MCPHub files always have one; what cannot be used is no reason not to start. */

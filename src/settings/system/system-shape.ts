@@ -36,7 +36,9 @@ export const systemShape = z.looseObject({
     .optional(),
   network: z.looseObject({ allowedCidrs: texts.optional() }).optional(),
   activityLog: z.looseObject({ storeToolPayload: flag.optional(), storeSearchQueries: flag.optional() }).optional(),
-  install: z.looseObject({ baseUrl: text.optional() }).optional(),
+  install: z
+    .looseObject({ baseUrl: text.optional(), npmRegistry: text.optional(), pythonIndexUrl: text.optional() })
+    .optional(),
   auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
   maxResultTokens: resultTokens.optional(),
