@@ -232,6 +232,21 @@ describe('the first load', () => {
   });
 });
 
+test('after a change, a page asks again for what it shows, and for nothing else', async () => {
+  const page = await visit(hub, '/servers');
+  await page.getByText('1 of 1 tools').waitFor();
+  await follow(page, '/groups');
+  await page.getByText('No group yet').waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const token = await login(hub);
+  await api(hub, 'POST', '/groups', { token, body: { name: 'news' } });
+  await page.getByRole('link', { name: /news/ }).waitFor();
+  await until('the page has all its answers', () => !waitsForAnswers(page));
+  expect([...new Set(asked)].toSorted()).toEqual(['/api/auth/user', '/api/groups']);
+  await api(hub, 'DELETE', '/groups/news', { token });
+});
+
 describe('a hub that is read-only', () => {
   test('is looked at, and offers nothing to change', async () => {
     const kept = await testHub({
