@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Offer } from '../catalogue.ts';
-import { pinId, pinnables } from './pin-item.ts';
+import { pinId, pinnables, plainText, textWithoutName } from './pin-item.ts';
 import { riskOf } from './pin-risk.ts';
-import { type Baseline, heldPins, pinsOf, withoutHeld } from './pin-states.ts';
+import { type Baseline, catalogueWith, heldPins, isWaiting, pinsOf, withoutHeld } from './pin-states.ts';
 
 interface Tool {
   readonly name: string;
@@ -90,6 +90,135 @@ describe('the state of a thing', () => {
     expect(pinsOf({ ...baseline(offer([read])), seen }, now, 9)).toMatchObject([{ since: 7 }]);
     const again = offer([{ ...read, description: 'y' }]);
     expect(pinsOf({ ...baseline(offer([read])), seen }, again, 9)).toMatchObject([{ since: 9 }]);
+  });
+});
+
+describe('all that is said of a thing', () => {
+  const now = offer([{ ...read, description: 'x' }]);
+
+  test('that is approved, gone, changed, rejected or new', () => {
+    expect(pinsOf(baseline(offer([read])), offer([read]), 2)).toEqual([
+      { kind: 'tool', name: 'read', state: 'approved', risk: 'none', reasons: [], since: 1 },
+    ]);
+    const text = JSON.stringify(read);
+    expect(pinsOf(baseline(offer([read])), offer([]), 2)).toEqual([
+      {
+        kind: 'tool',
+        name: 'read',
+        state: 'gone',
+        risk: 'none',
+        reasons: [],
+        before: { name: 'read', text },
+        since: 2,
+      },
+    ]);
+    const changed = {
+      ...{ kind: 'tool', name: 'read', risk: 'low', reasons: ['The description has changed.'] },
+      ...{ before: { name: 'read', text }, now: now.tools[0]?.text, since: 2 },
+    };
+    expect(pinsOf(baseline(offer([read])), now, 2)).toEqual([{ ...changed, state: 'changed' }]);
+    const rejected = new Set(['tool\nread']);
+    expect(pinsOf({ ...baseline(offer([read])), rejected }, now, 2)).toEqual([{ ...changed, state: 'rejected' }]);
+    const risk = { risk: 'low', reasons: ['It is new, and does not say that it only reads.'] };
+    const fresh = { kind: 'tool', name: 'read', ...risk, before: undefined, now: text, since: 2 };
+    expect(pinsOf(baseline(offer([])), offer([read]), 2)).toEqual([{ ...fresh, state: 'new' }]);
+    expect(pinsOf({ ...baseline(offer([])), rejected }, offer([read]), 2)).toEqual([{ ...fresh, state: 'rejected' }]);
+  });
+
+  test('that has a line break in its name', () => {
+    const [gone] = pinsOf(baseline(offer([{ ...read, name: 'a\nb' }])), offer([]), 2);
+    expect(gone).toMatchObject({ kind: 'tool', name: 'a\nb', state: 'gone' });
+  });
+
+  test('of two that are alike the approved one is no rename of the one that is gone', () => {
+    expect(states(offer([read, { ...read, name: 'copy' }]), offer([{ ...read, name: 'copy' }]))).toEqual([
+      ['tool', 'copy', 'approved'],
+      ['tool', 'read', 'gone'],
+    ]);
+    // One that is gone has one new name.
+    const twice = [
+      { ...read, name: 'a' },
+      { ...read, name: 'b' },
+    ];
+    expect(states(offer([read]), offer(twice))).toEqual([
+      ['tool', 'a', 'renamed'],
+      ['tool', 'b', 'new'],
+    ]);
+  });
+
+  test('waits for an admin in every state but two', () => {
+    const all = ['approved', 'changed', 'new', 'gone', 'renamed', 'rejected'] as const;
+    expect(all.filter((state) => isWaiting({ state }))).toEqual(['changed', 'new', 'gone', 'renamed']);
+  });
+});
+
+describe('what counts of a thing', () => {
+  const plain = (value: unknown) => plainText({ kind: 'tool', text: JSON.stringify(value) });
+  test('in one spelling', () => {
+    expect(plain({ name: 'a', b: [{ d: 1, c: null }, 'x'], a: true })).toBe(
+      '{"a":true,"b":[{"c":null,"d":1},"x"],"name":"a"}',
+    );
+    expect(plain({ title: 't', icons: [], size: 1, _meta: { other: 1 }, annotations: { title: 't' } })).toBe('{}');
+    expect(plain({ annotations: { lastModified: 'x', priority: 1 } })).toBe('{}');
+    expect(plain({ annotations: { title: 't', readOnlyHint: true }, _meta: { ui: { b: 1, a: 2 }, other: 1 } })).toBe(
+      '{"_meta":{"ui":{"a":2,"b":1}},"annotations":{"readOnlyHint":true}}',
+    );
+    expect(plain({ _meta: null, annotations: 'x' })).toBe('{}');
+    expect(plain(['b', 'a'])).toBe('["b","a"]');
+    expect(plainText({ kind: 'instructions', text: '"Be kind."' })).toBe('"Be kind."');
+  });
+
+  test('without its name', () => {
+    const text = (value: unknown, kind: 'tool' | 'prompt' = 'tool') =>
+      textWithoutName({ kind, text: JSON.stringify(value) });
+    expect(text({ name: 'a', uri: 'b', uriTemplate: 'c', d: 1 })).toBe('["tool",{"d":1}]');
+    expect(text({ name: 'a' })).not.toBe(text({ name: 'a' }, 'prompt'));
+    expect(text('Be kind.')).toBe('["tool","Be kind."]');
+  });
+});
+
+describe('the catalogue with what is held taken out', () => {
+  const all: Offer = {
+    ...offer([read], 'Be kind.', [{ uri: 'file:///a', name: 'a' }]),
+    prompts: [{ key: 'p', text: '{"name":"p"}' }],
+    templates: [{ key: 'file:///{x}', text: '{"uriTemplate":"file:///{x}"}' }],
+  };
+  const lists = ({ tools, prompts, resources, templates, about, held }: Offer) => [
+    ...[tools, prompts, resources, templates].map((items) => items.map(({ key }) => key)),
+    about.instructions,
+    held,
+  ];
+
+  test.each([
+    ['tool', [[], ['p'], ['file:///a'], ['file:///{x}'], 'Be kind.', []]],
+    ['prompt', [['read'], [], ['file:///a'], ['file:///{x}'], 'Be kind.', []]],
+    ['resource', [['read'], ['p'], [], ['file:///{x}'], 'Be kind.', ['file:///a']]],
+    ['resourceTemplate', [['read'], ['p'], ['file:///a'], [], 'Be kind.', ['file:///{x}']]],
+    ['instructions', [['read'], ['p'], ['file:///a'], ['file:///{x}'], undefined, []]],
+  ])('hides a %s and nothing else', (kind, expected) => {
+    const held = pinsOf(baseline(all), all, 2).filter((pin) => pin.kind === kind);
+    const left = withoutHeld(all, held);
+    expect(lists(left)).toEqual(expected);
+    // A list from which nothing is taken is the same list.
+    expect(left.tools === all.tools).toBe(kind !== 'tool');
+    expect(left.about === all.about).toBe(kind !== 'instructions');
+  });
+
+  test('is the same where nothing is held', () => {
+    expect(withoutHeld(all, [])).toBe(all);
+    const other = { ...all, server: 't' };
+    const catalogue = {
+      version: 3,
+      offers: new Map([
+        ['s', all],
+        ['t', other],
+      ]),
+    };
+    expect(catalogueWith(catalogue, new Map())).toBe(catalogue);
+    const less = withoutHeld(all, pinsOf(baseline(all), all, 2));
+    const applied = catalogueWith(catalogue, new Map([['s', less]]));
+    expect([applied.version, [...applied.offers.keys()]]).toEqual([3, ['s', 't']]);
+    expect([applied.offers.get('s'), applied.offers.get('t')]).toEqual([less, other]);
   });
 });
 
