@@ -6,6 +6,7 @@ import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { zip } from '../kit/zip.ts';
+import { until } from '../kit/until.ts';
 import { closePages, follow, visit, violations, violationsAt } from './kit.ts';
 
 // The servers: how they are, how they come, change and go.
@@ -61,6 +62,33 @@ describe('the list', () => {
     await page.getByRole('searchbox').fill('nothing like it');
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await list.getByText('The first one').waitFor();
+  });
+
+  test('has servers that sleep, which a button starts', async () => {
+    const config = { ...hostileStdio({ tools: ['echo'] }).config, startOnDemand: true, idleTimeoutMs: 100 };
+    await api(hub, 'POST', '/servers', { token: admin, body: { name: 'napper', config } });
+    const state = () => hub.hub.servers().find(({ name }) => name === 'napper')?.status;
+    await until('it sleeps', () => state() === 'asleep');
+    const page = await visit(hub, '/servers?status=asleep');
+    await page.getByRole('list', { name: 'Servers' }).getByText('Asleep').waitFor();
+    await follow(page, '/servers/napper?tab=config');
+    await page.getByText('It starts with its next call.').waitFor();
+    await page.getByText('More', { exact: true }).first().click();
+    const onDemand = page.getByLabel('Start it only when it is called, and stop it when it is not used');
+    expect(await onDemand.isChecked()).toBe(true);
+    await page.getByLabel('Time without use before it is stopped, in milliseconds').fill('600000');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await until('it is saved', async () => {
+      const { body } = await api(hub, 'GET', '/servers/napper', { token: admin });
+      return (body.data as { config: { idleTimeoutMs: number } }).config.idleTimeoutMs === 600_000;
+    });
+    expect(state(), 'another time restarts nothing').toBe('asleep');
+    await page.getByRole('button', { name: 'Start now' }).click();
+    await page.getByRole('button', { name: 'Reconnect' }).waitFor();
+    await until('it runs', () => state() === 'connected');
+    await closePages();
+    await api(hub, 'DELETE', '/servers/napper', { token: admin });
   });
 
   test('is switched at once, and back when the hub refuses', async () => {
