@@ -32,6 +32,10 @@ export const reasonTable = {
     text: 'It is to run in a sandbox, and the command "bwrap" (bubblewrap) is not on this machine.',
     advice: 'Install the package bubblewrap, or set "sandbox" of the server to false.',
   },
+  container_missing: {
+    text: 'It is to run in a container, and neither "docker" nor "podman" is on this machine.',
+    advice: 'Install one of them, or take "container" out of the server.',
+  },
   sandbox_forbidden: {
     text: 'The system does not let the hub make a sandbox: {{line}}',
     advice: 'Allow user namespaces to the user of the hub, or set "sandbox" of the server to false.',

@@ -319,4 +319,6 @@ export const upstreamLimits = {
    */
   tokenClaimMs: 45_000,
   tokenClaimPollMs: 100,
+  /** Processes and threads in the container of one server: a browser that a server drives takes some 200. */
+  containerProcesses: 512,
 } as const;

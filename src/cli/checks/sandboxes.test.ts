@@ -31,5 +31,10 @@ test('a report says how each program is held, and that bubblewrap is missing whe
   writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\n');
   chmodSync(join(folder, 'bwrap'), 0o755);
   expect(checkSandboxes(servers, folder)).toEqual([{ name: 'sandboxes', status: 'ok', detail }]);
+  const { name, transport } = program('boxed');
+  const boxed = { name, transport: { ...transport, container: { image: 'node:24' } } };
+  expect(checkSandboxes([boxed], tempFolder())).toMatchObject([
+    { status: 'ok', detail: 'in a sandbox: boxed (container of node:24; no network)' },
+  ]);
   expect(checkSandboxes([], folder)).toEqual([]);
 });

@@ -132,6 +132,8 @@ export type UsableTransport =
       readonly cwd: string | undefined;
       /** Undefined: it runs as the hub does. */
       readonly sandbox?: SandboxSettings | undefined;
+      /** It runs in a container, which its `sandbox` opens; `command` may then be empty. */
+      readonly container?: ContainerSettings | undefined;
     }
   | RemoteTransport
   | {
@@ -141,6 +143,10 @@ export type UsableTransport =
       readonly env: Readonly<Record<string, string>>;
       readonly passthroughHeaders?: readonly string[] | undefined;
     };
+
+export interface ContainerSettings {
+  readonly image: string;
+}
 
 /** What a program in a sandbox reaches (CONTRACT §10). Paths are absolute once their variables are filled in. */
 export interface SandboxSettings {

@@ -8,6 +8,7 @@ import { memberText } from '../../core/json/text.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';
+import { confinementOf } from '../../core/settings/confinement.ts';
 import { reasonWords } from '../../core/reasons.ts';
 import type { ItemSettings, Selection, ServerSettings } from '../../core/settings/types.ts';
 import { tokensOf } from '../../core/tokens.ts';
@@ -169,7 +170,7 @@ export function serverDetails(caller: Caller, server: ServerSettings, sources: S
   const answer = serverAnswer(caller, server, sources);
   const entry = sources.document().mcpServers?.[server.name] ?? {};
   const { transport } = server;
-  const held = transport.type === 'stdio' ? { sandbox: transport.sandbox ?? null } : {};
+  const held = transport.type === 'stdio' ? { sandbox: confinementOf(transport) ?? null } : {};
   if (manages(caller, server)) return { ...answer, config: maskServer(entry), ...held };
   const { type, enabled, owner, description } = answer;
   const config = { type, enabled, owner, ...(description !== undefined && { description }) };

@@ -15,7 +15,7 @@ export interface ReadEntry {
 /** Members of ours that other programs' files may carry along because they were exported from a hub. */
 const ours = (
   'description owner visibility sharedWithUsers passthroughHeaders enableKeepAlive keepAliveInterval options proxy oauth ' +
-  'perSessionClient sandbox era startOnDemand idleTimeoutMs openapi tools prompts resources'
+  'perSessionClient sandbox container era startOnDemand idleTimeoutMs openapi tools prompts resources'
 ).split(' ');
 
 /**

@@ -80,7 +80,7 @@ function expandTransport(
     }
     case 'stdio': {
       const command = expand(transport.command);
-      if (command === '') throw fault('"command"', problemTable.no_text);
+      if (command === '' && transport.container === undefined) throw fault('"command"', problemTable.no_text);
       const cwd = transport.cwd === undefined ? undefined : expand(transport.cwd);
       const expanded = {
         ...transport,

@@ -50,7 +50,7 @@ export function readTransport(
  */
 function guess(config: Config): 'stdio' | 'openapi' | 'streamable-http' | 'auto' | undefined {
   if (config.openapi !== undefined) return 'openapi';
-  if (config.command !== undefined) return 'stdio';
+  if (config.command !== undefined || config.container !== undefined) return 'stdio';
   if (config.url !== undefined || config.serverUrl !== undefined) return 'auto';
   return config.httpUrl === undefined ? undefined : 'streamable-http';
 }
@@ -63,7 +63,8 @@ function readStdio(
 ): TransportSettings | undefined {
   const { data: config, broken } = part;
   const command = config.command?.trim() ?? '';
-  if (command === '') {
+  const { container } = config;
+  if (command === '' && container === undefined) {
     const help = urlOf(config) === undefined ? '' : '. To use the url instead, remove "type".';
     if (!broken.has('command')) {
       report.problem([...path, 'command'], problemText('no_command', { found: `${found(config.command, [])}${help}` }));
@@ -90,7 +91,15 @@ function readStdio(
   const cwd = config.cwd?.trim() === '' ? undefined : config.cwd;
   const sandbox = config.sandbox === false ? undefined : config.sandbox;
   const env = readEnv(config, value, path, report);
-  return { type: 'stdio', command, args: config.args ?? [], env, cwd, ...(sandbox && { sandbox }) };
+  return {
+    type: 'stdio',
+    command,
+    args: config.args ?? [],
+    env,
+    cwd,
+    ...(sandbox && { sandbox }),
+    ...(container && { container }),
+  };
 }
 
 /** A program that says nothing of a sandbox itself is in that of the hub's settings. */

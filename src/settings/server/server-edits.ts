@@ -125,7 +125,8 @@ export function startsProcess(config: Readonly<Entry>): boolean {
     const word = (textOf(value) ?? '').toLowerCase().replace(/[^a-z]/g, '');
     return word === 'stdio' || word === 'local';
   };
-  return (config['command'] ?? undefined) !== undefined || isStdio(config['type']) || isStdio(config['transport']);
+  const names = ['command', 'container'].some((member) => (config[member] ?? undefined) !== undefined);
+  return names || isStdio(config['type']) || isStdio(config['transport']);
 }
 
 function setEnabled(server: Entry, enabled: boolean): void {

@@ -52,6 +52,9 @@ export const serverShape = z.looseObject({
   args: texts.optional(),
   env: scalars.optional(),
   cwd: text.optional(),
+  container: z
+    .strictObject({ image: z.string().regex(/^[a-z0-9][\w./:@-]{0,254}$/i, 'must be the name of an image') })
+    .optional(),
   sandbox: z.union([z.literal(false), sandboxShape]).optional(),
   url: text.optional(),
   serverUrl: text.optional(),

@@ -78,11 +78,7 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
           owner,
           reaper,
           installs,
-          sandboxed: transport.sandbox && {
-            sandbox: transport.sandbox,
-            places: options.sandboxes,
-            isShared: isShared(server),
-          },
+          ...heldBy(server, transport, options.sandboxes),
         },
         events,
       );
@@ -109,6 +105,16 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
         events,
       );
   }
+}
+
+/** Whether it runs in a container, in a sandbox, or as the hub does. */
+function heldBy(
+  server: ServerSettings,
+  { sandbox, container }: UsableTransport & { readonly type: 'stdio' },
+  places: SandboxPlaces,
+) {
+  if (container) return { contained: { container, sandbox, places } };
+  return { sandboxed: sandbox && { sandbox, places, isShared: isShared(server) } };
 }
 
 /** Several processes of it run for different callers. */

@@ -70,7 +70,7 @@ const inherited =
   /^(PATH|LANG|LC_\w+|TZ|TERM|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|https?_proxy|no_proxy|all_proxy|(npm_config|NPM_CONFIG)_(registry|REGISTRY|proxy|https_proxy|noproxy)|UV_INDEX_URL|UV_DEFAULT_INDEX|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL)$/;
 
 /** Where the system looks for programs when no variable says. */
-const usualPath = '/usr/local/bin:/usr/bin:/bin';
+export const usualPath = '/usr/local/bin:/usr/bin:/bin';
 
 /** Folders of the data folder that belong to servers. */
 const ofServers = ['bundles', 'sample'];
@@ -85,10 +85,7 @@ export function inSandbox(options: StdioOptions, { sandbox, places, isShared }: 
   const path = options.env['PATH'] ?? hubPath;
   const bwrap = onPath('bwrap', hubPath);
   if (process.platform !== 'linux' || bwrap === undefined) throw refused(name, { code: 'sandbox_missing', values: {} });
-  for (const list of ['read', 'write'] as const) for (const one of sandbox[list]) checkPath(name, list, one, places);
-  if (options.cwd !== undefined && !isFolder(options.cwd))
-    throw refused(name, { code: 'folder_not_found', values: { folder: options.cwd } });
-  if (options.cwd !== undefined) checkPath(name, 'cwd', resolve(options.cwd), places);
+  checkSandbox(name, sandbox, options.cwd, places);
   const home = homeOf(places.dataDir, name);
   if (!isShared) mkdirSync(home, { recursive: true, mode: 0o700 });
   const cwd = options.cwd === undefined ? home : resolve(options.cwd);
@@ -116,9 +113,24 @@ export function inSandbox(options: StdioOptions, { sandbox, places, isShared }: 
   };
 }
 
-function refused(name: string, reason: Reason): HubError {
+/** HubError `upstream_unavailable` for a program that is not started. */
+export function refused(name: string, reason: Reason): HubError {
   const { text, advice } = reasonWords(reason);
   return new HubError('upstream_unavailable', `Cannot start server "${name}": ${text} ${advice}`, { reason });
+}
+
+/** Throws HubError for a path that is not there, or that no sandbox may have. */
+export function checkSandbox(
+  name: string,
+  sandbox: SandboxSettings,
+  cwd: string | undefined,
+  places: SandboxPlaces,
+): void {
+  for (const list of ['read', 'write'] as const)
+    for (const one of sandbox[list]) checkPath(name, `sandbox.${list}`, one, places);
+  if (cwd === undefined) return;
+  if (!isFolder(cwd)) throw refused(name, { code: 'folder_not_found', values: { folder: cwd } });
+  checkPath(name, 'cwd', resolve(cwd), places);
 }
 
 function checkPath(name: string, list: string, path: string, places: SandboxPlaces): void {
@@ -188,7 +200,8 @@ function isBelow(path: string, folder: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-function onPath(command: string, path: string): string | undefined {
+/** The file of a command. */
+export function onPath(command: string, path: string): string | undefined {
   if (command.includes('/')) return undefined;
   return path
     .split(delimiter)

@@ -77,7 +77,7 @@ export function transportOf(config: JsonObject): Transport | undefined {
   const said = config['type'] ?? config['transport'];
   if (said !== undefined) return transports.find((each) => each === said);
   if (config['openapi'] !== undefined) return 'openapi';
-  if (config['command'] !== undefined) return 'stdio';
+  if (config['command'] !== undefined || config['container'] !== undefined) return 'stdio';
   if (config['url'] !== undefined || config['serverUrl'] !== undefined) return 'auto';
   return config['httpUrl'] === undefined ? undefined : 'streamable-http';
 }

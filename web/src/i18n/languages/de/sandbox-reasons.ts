@@ -4,6 +4,10 @@ export const sandboxReasons = {
     text: 'Der Server soll in einer Sandbox laufen, und der Befehl "bwrap" (bubblewrap) fehlt auf diesem Rechner.',
     advice: 'Installieren Sie das Paket bubblewrap, oder setzen Sie "sandbox" des Servers auf false.',
   },
+  container_missing: {
+    text: 'Der Server soll in einem Container laufen, und weder "docker" noch "podman" ist auf diesem Rechner.',
+    advice: 'Installieren Sie eines davon, oder nehmen Sie "container" aus dem Server.',
+  },
   sandbox_forbidden: {
     text: 'Das System lässt den Hub keine Sandbox anlegen: {{line}}',
     advice: 'Erlauben Sie dem Benutzer des Hubs User-Namespaces, oder setzen Sie "sandbox" des Servers auf false.',

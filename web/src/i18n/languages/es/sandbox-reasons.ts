@@ -4,6 +4,10 @@ export const sandboxReasons = {
     text: 'El servidor debe ejecutarse en un entorno aislado, y el comando "bwrap" (bubblewrap) no está en esta máquina.',
     advice: 'Instala el paquete bubblewrap, o pon "sandbox" del servidor en false.',
   },
+  container_missing: {
+    text: 'El servidor debe ejecutarse en un contenedor, y ni "docker" ni "podman" están en esta máquina.',
+    advice: 'Instala uno de los dos, o quita "container" del servidor.',
+  },
   sandbox_forbidden: {
     text: 'El sistema no deja que el hub cree un entorno aislado: {{line}}',
     advice: 'Permite los espacios de nombres de usuario al usuario del hub, o pon "sandbox" del servidor en false.',

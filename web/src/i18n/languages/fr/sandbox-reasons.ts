@@ -4,6 +4,10 @@ export const sandboxReasons = {
     text: 'Le serveur doit tourner dans un bac à sable, et la commande "bwrap" (bubblewrap) manque sur cette machine.',
     advice: 'Installez le paquet bubblewrap, ou mettez "sandbox" du serveur à false.',
   },
+  container_missing: {
+    text: 'Le serveur doit tourner dans un conteneur, et ni "docker" ni "podman" n’est sur cette machine.',
+    advice: 'Installez l’un des deux, ou retirez "container" du serveur.',
+  },
   sandbox_forbidden: {
     text: 'Le système ne laisse pas le hub créer de bac à sable : {{line}}',
     advice:

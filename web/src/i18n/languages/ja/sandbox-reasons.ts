@@ -4,6 +4,10 @@ export const sandboxReasons = {
     text: 'このサーバーはサンドボックスで実行する設定ですが、このマシンにコマンド "bwrap" (bubblewrap) がありません。',
     advice: 'パッケージ bubblewrap をインストールするか、サーバーの "sandbox" を false にしてください。',
   },
+  container_missing: {
+    text: 'このサーバーはコンテナーで実行する設定ですが、このマシンには "docker" も "podman" もありません。',
+    advice: 'どちらかをインストールするか、サーバーから "container" を削除してください。',
+  },
   sandbox_forbidden: {
     text: 'システムがハブによるサンドボックスの作成を許可していません: {{line}}',
     advice: 'ハブのユーザーにユーザー名前空間を許可するか、サーバーの "sandbox" を false にしてください。',

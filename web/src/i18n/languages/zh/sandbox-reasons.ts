@@ -4,6 +4,10 @@ export const sandboxReasons = {
     text: '该服务器应在沙箱中运行，但此机器上没有命令 "bwrap"（bubblewrap）。',
     advice: '请安装软件包 bubblewrap，或将该服务器的 "sandbox" 设为 false。',
   },
+  container_missing: {
+    text: '该服务器应在容器中运行，但此机器上既没有 "docker" 也没有 "podman"。',
+    advice: '请安装其中之一，或从该服务器中移除 "container"。',
+  },
   sandbox_forbidden: {
     text: '系统不允许 Hub 创建沙箱：{{line}}',
     advice: '请允许 Hub 的用户使用用户命名空间，或将该服务器的 "sandbox" 设为 false。',

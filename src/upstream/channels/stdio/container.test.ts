@@ -1,0 +1,79 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { silent, tempFolder } from '../../../../test/kit/databases.ts';
+import { HubError } from '../../../core/errors.ts';
+import type { SandboxSettings } from '../../../core/settings/types.ts';
+import { openReaper } from './reaper.ts';
+import { inContainer } from './container.ts';
+import type { StdioOptions } from './program.ts';
+
+const data = tempFolder();
+mkdirSync(join(data, 'given'));
+const given = join(data, 'given');
+const places = { dataDir: join(data, 'hub'), secretFiles: [] };
+
+function engine(name: string): string {
+  const folder = tempFolder();
+  writeFileSync(join(folder, name), '#!/bin/sh\n');
+  chmodSync(join(folder, name), 0o755);
+  return folder;
+}
+
+const started = (path: string, sandbox?: Partial<SandboxSettings>, more: Partial<StdioOptions> = {}) =>
+  inContainer(
+    {
+      name: 'notes',
+      command: 'node',
+      args: ['server.js', '--flag'],
+      env: { TOKEN: 'a secret' },
+      inheritedEnv: { PATH: path, HOME: '/home/ann' },
+      cwd: undefined,
+      maxMessageBytes: 1,
+      log: silent,
+      owner: '',
+      reaper: openReaper(),
+      ...more,
+    },
+    {
+      container: { image: 'node:24-slim' },
+      sandbox: sandbox && { network: 'none', read: [], write: [], ...sandbox },
+      places,
+    },
+  ).spawned;
+
+test('a program runs in a container of its image, closed as far as it is not opened, with no secret in the command', () => {
+  const docker = engine('docker');
+  expect(started(docker)).toEqual({
+    command: join(docker, 'docker'),
+    args: [
+      ['run', '--rm', '--interactive', '--init', '--network', 'none'],
+      ['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--pids-limit', '512'],
+      ['--env', 'TOKEN', 'node:24-slim', 'node', 'server.js', '--flag'],
+    ].flat(),
+  });
+  const open = started(docker, { network: 'host', read: [given], write: [given] })?.args.join(' ');
+  expect(open).toContain('--network host');
+  expect(open).toContain(`--volume ${given}:${given}:ro --volume ${given}:${given} `);
+});
+
+test('Podman is taken where there is no Docker, and the program of the image where there is no command', () => {
+  const podman = engine('podman');
+  const { command, args = [] } = started(podman, undefined, { command: '', args: [] }) ?? {};
+  expect([command, args.at(-1)]).toEqual([join(podman, 'podman'), 'node:24-slim']);
+});
+
+test('a machine without either, and paths with secrets of the hub, are refused by name', () => {
+  const refusal = (run: () => unknown) => {
+    try {
+      run();
+      return 'none';
+    } catch (error) {
+      return error instanceof HubError ? error.reason?.code : String(error);
+    }
+  };
+  expect(refusal(() => started(tempFolder()))).toBe('container_missing');
+  const docker = engine('docker');
+  expect(refusal(() => started(docker, { read: ['/'] }))).toBe('sandbox_secret');
+  expect(refusal(() => started(docker, { read: ['/no/such:path'] }))).toBe('sandbox_path');
+});
