@@ -2,10 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { askable } from '../kit/asking.ts';
 import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { jsonHeaders, raw, rpc } from '../kit/raw.ts';
 import { json, scriptedHttp, type ScriptedHttp } from '../kit/scripted-http.ts';
-import { modern, session } from '../kit/sessions.ts';
+import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -24,10 +25,13 @@ let admin: string;
 let ann: string;
 beforeAll(async () => {
   db = await hostileHttp({
-    tools: ['echo', 'leak', 'progress', 'rpc_error', 'huge', 'hang', { ...typed, name: 'typed' }],
+    capabilities: { tools: {}, prompts: {}, resources: {}, tasks: { requests: { tools: { call: {} } } } },
+    tools: ['echo', 'work', 'leak', 'progress', 'rpc_error', 'huge', 'hang', { ...typed, name: 'typed' }],
     prompts: [{ name: 'hello', arguments: [{ name: 'who' }] }],
     resources: [{ uri: 'note://1', name: 'one' }],
     results: {
+      work: '{"task":{"taskId":"t1","status":"working","ttl":60000}}',
+      'tasks/result t1': JSON.stringify(content('late')),
       leak: JSON.stringify({ ...content(`one\n${secret}`), structuredContent: { token: secret, n: 1 } }),
       typed: JSON.stringify({ ...content('{"n":1}'), structuredContent: { n: 1 } }),
       huge: JSON.stringify(content(`${'x'.repeat(300_000)} ${secret}`)),
@@ -211,6 +215,46 @@ describe('a guard', () => {
     await change('/system-config', { policies });
     expect((await call('echo', { text: 'a' })).error).toMatchObject({ data: { reason: 'policy', policy: 'p' } });
     await change('/system-config', { policies: null });
+  });
+
+  test('changes what a person is asked about, in a call of the stateless revision too, whose client sends what it first sent', async () => {
+    await set({ id: 'one' });
+    respond = answer({ decision: 'change', arguments: { text: 'changed' } });
+    const policies = [
+      {
+        id: 'ask',
+        text: '@approve("caller") forbid(principal, action, resource) when { context.arguments.text == "changed" };',
+      },
+    ];
+    await change('/system-config', { policies });
+    const how = { meta: modernMeta({ 'io.modelcontextprotocol/clientCapabilities': askable }), ...bearer() };
+    const params = { name: 'db-echo', arguments: { text: 'mine' } };
+    const round = async (more: object) => (await modern(hub.mcp(), 'tools/call', { ...params, ...more }, how)).result;
+    const first = await round({});
+    const [[name, question] = expect.fail()] = Object.entries(first?.['inputRequests'] as object);
+    expect(JSON.stringify(question)).toContain('changed');
+    const inputResponses = { [name]: { action: 'accept', content: {} } };
+    const last = await round({ requestState: first?.['requestState'], inputResponses });
+    expect(last).toMatchObject(echoed({ text: 'changed' }));
+    expect(asked()).toHaveLength(1);
+    await change('/system-config', { policies: null });
+  });
+
+  test('takes its place in limits back when it refuses', async () => {
+    await set({ id: 'one' });
+    await change('/servers/db', { config: { limits: { concurrentCalls: 1 } } });
+    respond = answer({ decision: 'refuse' });
+    for (let i = 0; i < 3; i++) expect((await call('echo')).error).toMatchObject(refused('one'));
+    await change('/servers/db', { config: { limits: null } });
+  });
+
+  test('sees the result of a task', async () => {
+    await set({ on: ['result'] });
+    respond = ({ kind }, response) => json(response, { decision: kind === 'task' ? 'refuse' : 'allow' });
+    const own = await session(hub.mcp(), bearer());
+    expect((await own.call('db-work', {})).error).toBeUndefined();
+    expect((await own.request('tasks/result', { taskId: 't1' })).error).toMatchObject(refused('1'));
+    expect(asked().at(-1)).toMatchObject({ kind: 'task', name: 't1', result: content('late') });
   });
 
   test('sees results and errors, and changes or withholds them', async () => {
