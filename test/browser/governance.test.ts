@@ -39,6 +39,7 @@ test('a call that waits shows what will be sent, and goes on with a yes', async 
   const waiting = page.getByRole('listitem', { name: 's/echo' });
   await waiting.getByText('Look first.').waitFor();
   expect(await waiting.textContent()).toContain('delete everything');
+  await page.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor();
   expect(await violationsInEveryLook(page)).toEqual([]);
   await waiting.getByRole('button', { name: 'Approve' }).click();
   expect((await running).status).toBe(200);
@@ -46,6 +47,54 @@ test('a call that waits shows what will be sent, and goes on with a yes', async 
   const refused = call('once more');
   await waiting.getByRole('button', { name: 'Deny' }).click();
   expect((await refused).status).toBe(403);
+});
+
+test('a long call is shown whole when it is asked for, and is withdrawn by who made it', async () => {
+  const page = await visit(hub, '/approvals', { width: 390, height: 800 });
+  const running = call(`\u202e${'long '.repeat(1_000)}its end`);
+  const waiting = page.getByRole('listitem', { name: 's/echo' });
+  await waiting.getByRole('button', { name: 'Show everything' }).click();
+  await waiting.getByText('its end').waitFor();
+  expect(await waiting.textContent()).toContain('\\u202elong');
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await waiting.getByRole('button', { name: 'Withdraw' }).click();
+  expect((await running).status).toBe(403);
+  await page.getByText('Withdrawn').waitFor();
+});
+
+test('the browser tells of new calls once its user wants it, on any page, and leads to them', async () => {
+  const page = await visit(hub, '/groups');
+  await page.evaluate(() => {
+    const told: string[] = [];
+    // The real one shows nothing without a desktop.
+    class Told extends EventTarget {
+      static permission = 'default';
+      static async requestPermission(): Promise<string> {
+        told.push('asked');
+        return (Told.permission = 'granted');
+      }
+      constructor(title: string, { body }: { body: string }) {
+        super();
+        told.push(`${title}: ${body}`);
+        setTimeout(() => this.dispatchEvent(new Event('click')));
+      }
+      close(): void {}
+    }
+    Object.assign(window, { Notification: Told, told });
+  });
+  await page.getByRole('link', { name: 'Approvals' }).click();
+  await page.getByText('For new calls that you may answer').waitFor();
+  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+  expect(await told()).toEqual([]);
+  await page.getByRole('switch', { name: 'Browser notifications' }).click();
+  await page.getByRole('switch', { name: 'Browser notifications', checked: true }).waitFor();
+  await page.getByRole('link', { name: 'Groups' }).click();
+  await page.getByRole('heading', { name: 'Groups' }).waitFor();
+  const running = call('tell me');
+  const waiting = page.getByRole('listitem', { name: 's/echo' });
+  await waiting.getByRole('button', { name: 'Deny' }).click();
+  expect((await running).status).toBe(403);
+  expect(await told()).toEqual(['asked', 'A call waits for your answer: s/echo\nby admin']);
 });
 
 test('what a server changed is compared, with what is not seen made visible, and approved', async () => {

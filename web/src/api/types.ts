@@ -43,6 +43,7 @@ export type {
 } from '../../../src/core/answers/records.ts';
 export type {
   ApprovalAnswer as Approval,
+  WaitingApprovalsAnswer as WaitingApprovals,
   ExplanationAnswer as Explanation,
   PinAnswer as Pin,
   PolicyAnswer as Policy,

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Me } from '../api/types.ts';
 import { boot, icon } from '../boot.ts';
+import { needTexts } from '../i18n/i18n.ts';
 import { cx } from '../lib/cx.ts';
 import { IconButton } from '../ui/button.tsx';
 import { AccountMenu } from './account-menu.tsx';
@@ -12,6 +13,16 @@ import { isMac, openPalette } from './shortcuts.ts';
 
 /** With what shows its hint, which only a hub that is read-only needs. */
 const ReadOnly = lazy(() => import('./read-only.tsx').then(({ ReadOnly }) => ({ default: ReadOnly })));
+
+/** Not in the way of the first page; without it the navigation is whole. */
+const WaitingApprovals = lazy(async () => {
+  try {
+    const [{ WaitingApprovals }] = await Promise.all([import('./waiting-approvals.tsx'), needTexts('governance')]);
+    return { default: WaitingApprovals };
+  } catch {
+    return { default: () => null };
+  }
+});
 
 /** The column on the left; on phones a bar with a drawer. */
 export function Navigation({ me }: { readonly me: Me | undefined }) {
@@ -95,6 +106,11 @@ function NavigationLink({ to, name, icon: Icon, onFollow }: Place & { readonly o
     >
       <Icon size={16} aria-hidden />
       {t(`nav.${name}`)}
+      {name === 'approvals' && (
+        <Suspense>
+          <WaitingApprovals />
+        </Suspense>
+      )}
     </Link>
   );
 }

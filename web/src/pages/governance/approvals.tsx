@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { Check, ShieldQuestion, X } from 'lucide-react';
+import { Check, ShieldQuestion, Undo2, X } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
 import type { Approval } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
+import { cx } from '../../lib/cx.ts';
 import { dateTime, relative } from '../../lib/format.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
-import { approvalsQuery } from './queries.ts';
+import { Notifications } from './notifications.tsx';
+import { approvalQuery, approvalsQuery } from './queries.ts';
 
 /** Calls that wait for the yes of a person: for those who may give it, and for those whose calls they are. */
 export function Approvals() {
@@ -26,6 +29,7 @@ export function Approvals() {
         <Loading />
       ) : (
         <>
+          <Notifications />
           <Panel title={t('approvals.waiting')} flush>
             {waiting.length === 0 ? (
               <Empty icon={ShieldQuestion} title={t('approvals.emptyTitle')} text={t('approvals.emptyText')} />
@@ -54,10 +58,12 @@ export function Approvals() {
 
 function Waiting({ approval }: { readonly approval: Approval }) {
   const { t } = useTranslation();
-  const { id, server, tool, caller, client, address, policy, message, who, expiresAt, mayDecide } = approval;
+  const { id, server, tool, caller, client, address, policy, message, who, expiresAt, mayDecide, mayWithdraw } =
+    approval;
   const decide = useAction<'approve' | 'deny'>({
     run: (decision) => ask(`/approvals${pathOf(id)}`, { method: 'POST', body: { decision } }),
   });
+  const withdraw = useAction({ run: () => ask(`/approvals${pathOf(id)}`, { method: 'DELETE' }) });
   const from = [client, address].filter(Boolean).join(', ');
   const asked = who === 'admin' ? t('approvals.admins') : t('approvals.group', { group: who });
   return (
@@ -70,36 +76,59 @@ function Waiting({ approval }: { readonly approval: Approval }) {
         {t('approvals.by', { caller })}
         {from !== '' && ` (${from})`} · {asked} · {t('approvals.expires', { time: relative(expiresAt) })}
       </p>
-      <pre
-        tabIndex={0}
-        aria-label={t('approvals.arguments')}
-        className="bg-hover max-h-60 overflow-auto rounded-lg p-3 font-mono text-xs break-words whitespace-pre-wrap"
-      >
-        {pretty(approval)}
-      </pre>
-      {approval.argumentsCut && <p className="text-warn text-xs">{t('approvals.cut')}</p>}
-      {mayDecide && !boot.readonly && (
+      <Arguments approval={approval} />
+      {!boot.readonly && (mayDecide || mayWithdraw) && (
         <div className="flex flex-wrap gap-2">
-          <Button look="primary" icon={Check} busy={decide.isPending} onClick={() => decide.mutate('approve')}>
-            {t('approvals.approve')}
-          </Button>
-          <Button icon={X} disabled={decide.isPending} onClick={() => decide.mutate('deny')}>
-            {t('approvals.deny')}
-          </Button>
+          {mayDecide && (
+            <>
+              <Button look="primary" icon={Check} busy={decide.isPending} onClick={() => decide.mutate('approve')}>
+                {t('approvals.approve')}
+              </Button>
+              <Button icon={X} disabled={decide.isPending} onClick={() => decide.mutate('deny')}>
+                {t('approvals.deny')}
+              </Button>
+            </>
+          )}
+          {mayWithdraw && (
+            <Button icon={Undo2} busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
+              {t('approvals.withdraw')}
+            </Button>
+          )}
         </div>
       )}
     </li>
   );
 }
 
-/** Laid out where they are whole; the text itself is what is sent. */
-function pretty({ arguments: text, argumentsCut }: Approval): string {
-  if (argumentsCut) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+/** As they will be sent; long ones as a whole when they are asked for. */
+function Arguments({ approval: { id, shown, argumentsCut } }: { readonly approval: Approval }) {
+  const { t } = useTranslation();
+  const [isWhole, setWhole] = useState(false);
+  const whole = useQuery({ ...approvalQuery(id), enabled: isWhole });
+  const now = whole.data ?? { shown, argumentsCut };
+  return (
+    <>
+      <pre
+        tabIndex={0}
+        aria-label={t('approvals.arguments')}
+        className={cx(
+          'bg-hover overflow-auto rounded-lg p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap',
+          whole.data ? 'max-h-[80dvh]' : 'max-h-60',
+        )}
+      >
+        {now.shown}
+      </pre>
+      {argumentsCut && !whole.data && (
+        <div className="flex flex-wrap items-center gap-2">
+          <p className="text-warn text-xs">{t('approvals.cut')}</p>
+          <Button busy={whole.isFetching} onClick={() => setWhole(true)}>
+            {t('approvals.showAll')}
+          </Button>
+        </div>
+      )}
+      {whole.data?.argumentsCut && <p className="text-warn text-xs">{t('approvals.cut')}</p>}
+    </>
+  );
 }
 
 const tones: Record<Approval['state'], Tone> = {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { get } from '../../api/client.ts';
+import { get, pathOf } from '../../api/client.ts';
 import type { Approval, Pin } from '../../api/types.ts';
 import { waiting } from './waiting.ts';
 
@@ -8,6 +8,15 @@ export const approvalsQuery = queryOptions({
   queryKey: ['approvals'],
   queryFn: ({ signal }) => get<readonly Approval[]>('/approvals', signal),
 });
+
+/** One with its arguments as a whole, which do not change. */
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', id],
+    queryFn: ({ signal }) => get<Approval>(`/approvals${pathOf(id)}`, signal),
+    staleTime: Infinity,
+    meta: { live: false },
+  });
 
 /** Everything that differs from what was approved. */
 export const pinsQuery = queryOptions({

@@ -14,6 +14,15 @@ export const approvals: Texts['approvals'] = {
   cut: 'Les arguments sont plus longs que ce qui est affiché ici.',
   approve: 'Approuver',
   deny: 'Refuser',
+  number: '{{number}} en attente',
+  notifyTitle: 'Un appel attend votre réponse',
+  notify: 'Notifications du navigateur',
+  notifyHint:
+    'Pour les nouveaux appels auxquels vous pouvez répondre, tant qu’une page de ce tableau de bord est ouverte.',
+  notifyBlocked: 'Ce navigateur bloque les notifications de cette page. Autorisez-les dans ses réglages.',
+  notifyNone: 'Ce navigateur n’affiche pas de notifications ici : elles exigent https.',
+  withdraw: 'Retirer',
+  showAll: 'Tout afficher',
   states: {
     waiting: 'En attente',
     approved: 'Approuvé',
