@@ -8,3 +8,4 @@ export { createSmartIndex } from '../../src/smart/routing.ts';
 export { createSearchEngine } from '../../src/smart/search-engine.ts';
 export { toolTerms } from '../../src/smart/words/tool-terms.ts';
 export { createCooperativeQueue } from '../../src/smart/cooperative-queue.ts';
+export { openPins } from '../../src/governance/pins.ts';

@@ -28,6 +28,9 @@ export const governanceLimits = {
   /** How long a decision about a pin waits for the database that hubs share. */
   pinWaitMs: 10_000,
 
+  /** Changes of one list of a server that are told one by one; more are a number. */
+  pinsTold: 100,
+
   // approvals
 
   /** Questions that wait at once; more are refused. */

@@ -13,6 +13,7 @@ import {
   withoutHeld,
 } from '../core/pins/pin-states.ts';
 import type { PinMode, ServerSettings, Settings } from '../core/settings/types.ts';
+import { governanceLimits } from './limits.ts';
 import type { PinStore } from './pin-store.ts';
 
 /** Pins of what servers offer (CONTRACT §9): what was first seen counts, what differs is told or held back. */
@@ -53,6 +54,8 @@ export interface PinOptions {
   readonly catalogue: () => Catalogue;
   /** Called with what is told: a thing that is new, changed, renamed or gone. */
   readonly told: (server: string, pin: Pin, isHeld: boolean) => void;
+  /** So many more things of the same list. */
+  readonly toldMore: (server: string, more: number) => void;
   /** What callers see may have changed. */
   readonly changed: () => void;
   readonly log: Logger;
@@ -140,7 +143,8 @@ class ServerPins implements Pins {
       if (mode !== 'off') this.#keep(server.name, firstSeen(offer, this.#now()), true);
       return;
     }
-    const waiting = this.#pinsOf(offer).filter((pin) => isWaiting(pin) || pin.state === 'rejected');
+    const pins = this.#pinsOf(offer);
+    const waiting = pins.filter((pin) => isWaiting(pin) || pin.state === 'rejected');
     const news = waiting.filter((pin) => {
       const seen = baseline.seen.get(pinId(pin));
       return !seen || seen.text !== pin.now;
@@ -149,9 +153,16 @@ class ServerPins implements Pins {
     const isStale = [...baseline.seen.keys()].some((id) => !ids.has(id));
     if (news.length === 0 && !isStale) return;
     const seen = new Map(waiting.map((pin) => [pinId(pin), { text: pin.now, since: pin.since }]));
-    this.#keep(server.name, { ...baseline, seen }, false);
+    const next = { ...baseline, seen };
+    // What was seen says no more than the pins do: they are the same.
+    this.#known.set(next, { offer, pins });
+    this.#keep(server.name, next, false);
     if (mode === 'off') return;
-    for (const pin of news) if (isWaiting(pin)) this.#options.told(server.name, pin, heldPins([pin], mode).length > 0);
+    const { told, toldMore } = this.#options;
+    const telling = news.filter(isWaiting);
+    const { pinsTold } = governanceLimits;
+    for (const pin of telling.slice(0, pinsTold)) told(server.name, pin, heldPins([pin], mode).length > 0);
+    if (telling.length > pinsTold) toldMore(server.name, telling.length - pinsTold);
   }
 
   /** In memory at once, so that the next list is compared with it; on disk in the background. */

@@ -42,6 +42,10 @@ export async function openServerPins(options: OpenPins, closers: Closers): Promi
         reasons: reasons.join(' '),
       });
     },
+    toldMore(server, more) {
+      audit.record({ ...byHub, action: 'pin.noticed', target: server, after: { more } });
+      security.warn(`${more} more changes`, { server });
+    },
     changed,
     log: security,
   });

@@ -1,0 +1,61 @@
+// What is compared when a server says `list_changed`: ten thousand tools with what was approved of them.
+import { bundle } from '../../scripts/bundle.mjs';
+
+export const about = 'CPU time of the pins of ten thousand tools, when a server says list_changed';
+
+const tools = 10_000;
+const cases = { 'none changed': 0, 'one changed': 1, 'a hundred changed': 100, 'each changed': tools };
+
+const tool = (i, change = '') => ({
+  name: `tool_${i}`,
+  description: `Does what number ${i} is there for, with what it is given, and says what came of it.${change}`,
+  inputSchema: {
+    type: 'object',
+    properties: { path: { type: 'string', description: 'Where to look' }, limit: { type: 'integer', minimum: 1 } },
+    required: ['path'],
+  },
+  annotations: { readOnlyHint: true },
+});
+
+/** As a server sends it: each list is made of new texts. */
+const offer = (changed) => ({
+  server: 's',
+  about: { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' },
+  tools: Array.from({ length: tools }, (_, i) => ({
+    key: `tool_${i}`,
+    text: JSON.stringify(tool(i, i < changed ? ` Changed.` : '')),
+  })),
+  prompts: [],
+  resources: [],
+  templates: [],
+});
+
+export async function run({ rounds, note }) {
+  await bundle({ hub: 'bench/search/hub.ts' }, '.built-bench');
+  const { openPins } = await import('../../.built-bench/hub.js');
+  const server = { name: 's', owner: 'admin', transport: { type: 'stdio' } };
+  const settings = { servers: new Map([['s', server]]), users: [], system: { pinMode: 'hold' } };
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, changed] of Object.entries(cases)) {
+      let catalogue = { version: 0, offers: new Map([['s', offer(0)]]) };
+      const quiet = () => undefined;
+      const store = { load: async () => new Map(), save: async () => undefined, onChange: () => quiet };
+      const log = { error: quiet, warn: quiet, info: quiet, debug: quiet };
+      const told = { told: quiet, toldMore: quiet, changed: quiet };
+      const options = { store, settings: () => settings, catalogue: () => catalogue, ...told, log };
+      const pins = await openPins(options);
+      pins.learn();
+      pins.applied(catalogue);
+      catalogue = { version: 1, offers: new Map([['s', offer(changed)]]) };
+      globalThis.gc?.();
+      const before = process.cpuUsage();
+      pins.learn();
+      const held = tools - pins.applied(catalogue).offers.get('s').tools.length;
+      const { user, system } = process.cpuUsage(before);
+      if (held !== changed) throw new Error(`${held} are held, not ${changed}`);
+      pins.close();
+      // The first warms up.
+      if (round >= 0) note({ contender: name }, { cpuMs: (user + system) / 1_000 });
+    }
+  }
+}
