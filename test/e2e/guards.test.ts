@@ -138,6 +138,16 @@ describe('secrets in calls', () => {
     }
     expect(sent()).toHaveLength(before);
     expect((await call('echo', { text: 'nothing' })).error).toBeUndefined();
+    const why = async (text: string) => {
+      const query = new URLSearchParams({ tool: 'db/echo', arguments: JSON.stringify({ text }) });
+      return (await api(hub, 'GET', `/why?${query.toString()}`, { token: admin })).body.data;
+    };
+    const step = { step: 'policy', result: 'refuse', ref: 'secrets' };
+    expect(await why(secret)).toMatchObject({
+      allowed: false,
+      steps: expect.arrayContaining([expect.objectContaining(step)]) as object,
+    });
+    expect(await why('nothing')).toMatchObject({ allowed: true, guards: [{ guard: 'secrets', on: ['call'] }] });
   });
 
   test('are looked for by what admins decide', async () => {
