@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { hash as argon2Hash, parseOptions as argon2Options, verify as argon2Verify } from '@node-rs/argon2';
 import { verify as bcryptVerify } from '@node-rs/bcrypt';
-import { HubError } from '../core/errors.ts';
+import { saying } from '../core/sentences.ts';
 import { coreLimits } from '../core/limits.ts';
 import { authLimits } from './limits.ts';
 
@@ -123,9 +123,7 @@ function createTurns(atOnce: number, waiting: number) {
       else {
         const queue = first ? firsts : others;
         if (queue.length >= waiting) {
-          throw new HubError('too_many', 'Too many logins at once. Try again in a few seconds.', {
-            retryAfterMs: 5_000,
-          });
+          throw saying('too_many', 'logins_at_once', {}, { retryAfterMs: 5_000 });
         }
         // Work that finishes passes its place to the next, so the count stays.
         await new Promise<void>((resolve) => queue.push(resolve));

@@ -27,6 +27,18 @@ export const sentenceTable = {
   server_away: 'Server "{{server}}" is not connected. Next attempt in {{seconds}} s.',
   server_faulty: 'Server "{{server}}" gave no proper answer. Its owner and admins see why in the log.',
   server_late: 'Server "{{server}}" did not answer within {{seconds}} s.',
+  server_disabled: '{{attempt}}: it is disabled. Enable it instead.',
+  own_account: '{{attempt}}: it is your own account. Ask another admin.',
+  no_other_admin: '{{attempt}}: there is no other admin. Make another user an admin first.',
+  no_key: 'There is no access key "{{name}}".',
+  too_many_keys: '{{attempt}}: there are {{most}} already. Delete one first.',
+  not_in_group: '{{attempt}}: the server is not in the group. Add it first.',
+  private_address:
+    '{{attempt}}: {{address}} is not on the public internet. Only admins connect servers inside this network.',
+  programs_for_admins: "{{attempt}}: only admins start programs on the hub's machine.",
+  logins_at_once: 'Too many logins at once. Try again in a few seconds.',
+  upload_too_large: 'The upload is larger than {{megabytes}} MB.',
+  pin_changed: 'The {{kind}} "{{name}}" of server "{{server}}" has changed since you looked at it. Compare it again.',
 } as const;
 
 export type SentenceCode = keyof typeof sentenceTable;

@@ -80,6 +80,10 @@ test('a refusal goes by name too, for whom reads another language than English, 
   });
   const { said } = (await ask('zh', 'x'.repeat(2_000))) as { said?: { values: { name: string } } };
   expect(said?.values.name).toBe('x'.repeat(300));
+  // What is refused in the middle of a change keeps its name.
+  const headers = { 'accept-language': 'de' };
+  const own = (await api(hub, 'DELETE', '/users/admin', { token: tokens['admin'], headers })).body;
+  expect(own).toMatchObject({ said: { code: 'own_account' } });
 });
 
 test('what is wrong with a value goes by name too, for whom reads another language than English', async () => {

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { bundleLimits } from '../../bundles/limits.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { diskError, errnoOf } from '../../disk/disk-error.ts';
 import { httpLimits } from '../limits.ts';
 import { stillAllowed } from './caller.ts';
@@ -143,7 +144,7 @@ function diskFault(folder: string) {
 }
 
 function tooLarge(): HubError {
-  return new HubError('too_large', `The upload is larger than ${bundleLimits.bundleBytes / 1024 / 1024} MB.`);
+  return saying('too_large', 'upload_too_large', { megabytes: `${bundleLimits.bundleBytes / 1024 / 1024}` });
 }
 
 function invalidForm(reason: string, cause?: unknown): HubError {

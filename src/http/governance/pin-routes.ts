@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { PinAnswer } from '../../core/answers/governance.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { type PinKind, pinKinds, plainText } from '../../core/pins/pin-item.ts';
@@ -82,8 +82,7 @@ export function pinRoutes({ pins, audit, log }: PinRoutes): Hono<ApiEnv> {
 /** Throws HubError `conflict` when a thing is no longer what was looked at. */
 function mustBeSame(server: string, item: PinItem, text: string | undefined): void {
   if (!item.hash || hashOf(item, text).hash === item.hash) return;
-  const what = `The ${item.kind} "${item.name.slice(0, 200)}" of server "${server}"`;
-  throw new HubError('conflict', `${what} has changed since you looked at it. Compare it again.`);
+  throw saying('conflict', 'pin_changed', { kind: item.kind, name: item.name.slice(0, 200), server });
 }
 
 type PinItem = NonNullable<z.output<typeof pinDecisionInput>['items']>[number];

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { getsCallersValues } from '../../core/access/per-user.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { keepPayloads, toggleServer } from '../../settings/server/server-edits.ts';
@@ -43,10 +44,10 @@ export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
     const attempt = `Cannot reload server "${name}"`;
     const server = managedServer(caller, name, attempt);
     if (!by.isAdmin && server.transport.type === 'stdio') {
-      throw new HubError('forbidden', `${attempt}: only admins start programs on the hub's machine.`);
+      throw saying('forbidden', 'programs_for_admins', { attempt });
     }
     await requireEmptyBody(c.req.raw);
-    if (!server.enabled) throw new HubError('conflict', `${attempt}: it is disabled. Enable it instead.`);
+    if (!server.enabled) throw saying('conflict', 'server_disabled', { attempt });
     restart(name);
     log.info('server reloaded', { server: name, by: by.username });
     return ok(c, details(caller, name), { message: `Server ${name} reloaded successfully.` });

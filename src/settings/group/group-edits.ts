@@ -192,7 +192,7 @@ function memberOf(draft: Draft, by: GroupEditor, idOrName: string, server: strin
   const list: unknown[] = Array.isArray(group['servers']) ? group['servers'] : [];
   const at = list.findIndex((element) => memberName(element) === server);
   if (at === -1 || !by.seesServer(server)) {
-    throw new HubError('not_found', `${attempt}: the server is not in the group. Add it first.`);
+    throw saying('not_found', 'not_in_group', { attempt });
   }
   return { group, list, at };
 }

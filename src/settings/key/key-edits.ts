@@ -1,5 +1,6 @@
 import type { AccessKey } from '../../core/answers/settings.ts';
 import { HubError, listed } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { invalid, readTime } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { maskKey } from '../../core/mask.ts';
@@ -35,7 +36,7 @@ export function addKey(
     throw invalid(attempt, [{ path: 'owner', message: problemText('unknown_user', { name: owner }) }]);
   }
   if (keys.filter((key) => key['owner'] === owner).length >= coreLimits.keysPerOwner) {
-    throw new HubError('invalid_input', `${attempt}: there are ${coreLimits.keysPerOwner} already. Delete one first.`);
+    throw saying('invalid_input', 'too_many_keys', { attempt, most: `${coreLimits.keysPerOwner}` });
   }
   checkNames(draft, by, attempt, { input });
   checkExpiry(attempt, input.expiresAt);
@@ -159,7 +160,7 @@ function timeOf(value: unknown): string | undefined {
 
 function findKey(draft: Draft, by: KeyReader, id: string): Entry {
   const key = listOf(draft, 'bearerKeys').find((key) => key['id'] === id && sees(by, key));
-  if (!key) throw new HubError('not_found', `There is no access key "${id}".`);
+  if (!key) throw saying('not_found', 'no_key', { name: id });
   return key;
 }
 

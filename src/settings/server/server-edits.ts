@@ -234,10 +234,7 @@ function checkRights(
     .map((one) => privateHost(draft, one))
     .find((host) => host !== undefined);
   if (address !== undefined) {
-    throw new HubError(
-      'forbidden',
-      `${attempt}: ${address} is not on the public internet. Only admins connect servers inside this network.`,
-    );
+    throw saying('forbidden', 'private_address', { attempt, address });
   }
 }
 

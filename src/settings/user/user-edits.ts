@@ -1,5 +1,5 @@
 import type { User, UserStatistics } from '../../core/answers/settings.ts';
-import { HubError, listed } from '../../core/errors.ts';
+import { listed } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -128,10 +128,9 @@ function setPassword(user: Entry, { passwordHash, isWeak }: NewPassword): void {
 export function deleteUser(draft: Draft, username: string, by: string): readonly string[] {
   const user = findUser(draft, username);
   const attempt = `Cannot delete user "${username}"`;
-  if (usernameOf(user) === by)
-    throw new HubError('invalid_input', `${attempt}: it is your own account. Ask another admin.`);
+  if (usernameOf(user) === by) throw saying('invalid_input', 'own_account', { attempt });
   if (isLastAdmin(draft, user)) {
-    throw new HubError('invalid_input', `${attempt}: there is no other admin. Make another user an admin first.`);
+    throw saying('invalid_input', 'no_other_admin', { attempt });
   }
   const things = [...listOf(draft, 'groups'), ...Object.values(serversOf(draft))].filter(isObject);
   const isAdmin = roleOf(user) === 'admin';

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { problemNamed } from '../../../src/core/problems.ts';
 import { reasonWords } from '../../../src/core/reasons.ts';
 import { problemIn, reasonIn, sentenceIn } from './hub-texts.ts';
-import { problems, reasons, sentences } from './languages/zh/hub.ts';
+import { problems, reasons } from './languages/zh/hub.ts';
+import { sentences } from './languages/zh/sentences.ts';
 
 test('a reason is in the language of the page, with what its values are written as, and in English where it has no words', async () => {
   const reason = { code: 'value_missing', values: { name: '$t(x)', line: '{{name}} <b>' } } as const;

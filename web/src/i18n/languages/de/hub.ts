@@ -261,31 +261,6 @@ export const reasons: HubTexts['reasons'] = {
   },
 };
 
-export const sentences: HubTexts['sentences'] = {
-  wrong_login: 'Benutzername oder Passwort ist falsch.',
-  wrong_password: 'Das Passwort ist falsch.',
-  wrong_current_password: 'Das aktuelle Passwort ist falsch.',
-  too_many_logins: 'Zu viele fehlgeschlagene Anmeldungen. Versuchen Sie es in {{time}} erneut.',
-  login_over: 'Die Anmeldung gilt nicht mehr. Melden Sie sich erneut an.',
-  admins_only: 'Das dürfen nur Admins.',
-  read_only: 'Dieser Hub ist schreibgeschützt (READONLY).',
-  not_yours: 'Das gehört {{owner}}. Wenden Sie sich dorthin oder an einen Admin.',
-  name_taken: 'Der Name „{{name}}“ ist vergeben. Wählen Sie einen anderen.',
-  no_server: 'Es gibt keinen Server „{{name}}“.',
-  no_group: 'Es gibt keine Gruppe „{{name}}“.',
-  no_user: 'Es gibt keinen Benutzer „{{name}}“.',
-  no_activity: 'Es gibt keinen Eintrag „{{name}}“.',
-  no_such_tool: 'Der Server „{{server}}“ hat kein Tool „{{name}}“.',
-  no_such_prompt: 'Der Server „{{server}}“ hat keinen Prompt „{{name}}“.',
-  server_installing:
-    'Server „{{server}}“ wird noch installiert; das kann einige Minuten dauern. Versuchen Sie es später erneut.',
-  server_connecting: 'Server „{{server}}“ wird noch verbunden. Versuchen Sie es gleich noch einmal.',
-  server_away: 'Server „{{server}}“ ist nicht verbunden. Nächster Versuch in {{seconds}} s.',
-  server_faulty:
-    'Server „{{server}}“ hat nicht richtig geantwortet. Den Grund sehen sein Eigentümer und Admins im Log.',
-  server_late: 'Server „{{server}}“ hat nicht innerhalb von {{seconds}} s geantwortet.',
-};
-
 export const problems: HubTexts['problems'] = {
   required: 'Pflichtangabe.',
   empty: 'Darf nicht leer sein.',

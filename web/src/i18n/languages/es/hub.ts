@@ -246,31 +246,6 @@ export const reasons: HubTexts['reasons'] = {
   },
 };
 
-export const sentences: HubTexts['sentences'] = {
-  wrong_login: 'Nombre de usuario o contraseña incorrectos.',
-  wrong_password: 'La contraseña es incorrecta.',
-  wrong_current_password: 'La contraseña actual es incorrecta.',
-  too_many_logins: 'Demasiados inicios de sesión fallidos. Inténtalo de nuevo en {{time}}.',
-  login_over: 'La sesión ya no es válida. Inicia sesión de nuevo.',
-  admins_only: 'Solo los administradores pueden hacer esto.',
-  read_only: 'Este hub es de solo lectura (READONLY).',
-  not_yours: 'Pertenece a {{owner}}. Pídeselo a esa persona o a un administrador.',
-  name_taken: 'El nombre «{{name}}» ya está en uso. Elige otro.',
-  no_server: 'No hay ningún servidor «{{name}}».',
-  no_group: 'No hay ningún grupo «{{name}}».',
-  no_user: 'No hay ningún usuario «{{name}}».',
-  no_activity: 'No hay ningún registro «{{name}}».',
-  no_such_tool: 'El servidor «{{server}}» no tiene ninguna herramienta «{{name}}».',
-  no_such_prompt: 'El servidor «{{server}}» no tiene ningún prompt «{{name}}».',
-  server_installing:
-    'El servidor «{{server}}» aún se está instalando, lo que puede tardar minutos. Inténtalo más tarde.',
-  server_connecting: 'El servidor «{{server}}» aún se está conectando. Inténtalo dentro de un momento.',
-  server_away: 'El servidor «{{server}}» no está conectado. Próximo intento en {{seconds}} s.',
-  server_faulty:
-    'El servidor «{{server}}» no ha dado una respuesta correcta. Su propietario y los administradores ven el motivo en el log.',
-  server_late: 'El servidor «{{server}}» no ha respondido en {{seconds}} s.',
-};
-
 export const problems: HubTexts['problems'] = {
   required: 'Campo obligatorio.',
   empty: 'No puede estar vacío.',

@@ -253,31 +253,6 @@ export const reasons: HubTexts['reasons'] = {
   },
 };
 
-export const sentences: HubTexts['sentences'] = {
-  wrong_login: 'Nom d’utilisateur ou mot de passe incorrect.',
-  wrong_password: 'Le mot de passe est incorrect.',
-  wrong_current_password: 'Le mot de passe actuel est incorrect.',
-  too_many_logins: 'Trop d’échecs de connexion. Réessayez dans {{time}}.',
-  login_over: 'La connexion n’est plus valable. Reconnectez-vous.',
-  admins_only: 'Réservé aux administrateurs.',
-  read_only: 'Ce hub est en lecture seule (READONLY).',
-  not_yours: 'Cela appartient à {{owner}}. Adressez-vous à cette personne ou à un administrateur.',
-  name_taken: 'Le nom « {{name}} » est déjà pris. Choisissez-en un autre.',
-  no_server: 'Il n’y a pas de serveur « {{name}} ».',
-  no_group: 'Il n’y a pas de groupe « {{name}} ».',
-  no_user: 'Il n’y a pas d’utilisateur « {{name}} ».',
-  no_activity: 'Il n’y a pas d’enregistrement « {{name}} ».',
-  no_such_tool: 'Le serveur « {{server}} » n’a pas d’outil « {{name}} ».',
-  no_such_prompt: 'Le serveur « {{server}} » n’a pas de prompt « {{name}} ».',
-  server_installing:
-    'Le serveur « {{server}} » est en cours d’installation, ce qui peut prendre plusieurs minutes. Réessayez plus tard.',
-  server_connecting: 'Le serveur « {{server}} » est en cours de connexion. Réessayez dans un instant.',
-  server_away: 'Le serveur « {{server}} » n’est pas connecté. Prochaine tentative dans {{seconds}} s.',
-  server_faulty:
-    'Le serveur « {{server}} » n’a pas donné de réponse correcte. Son propriétaire et les administrateurs en voient la raison dans le journal.',
-  server_late: 'Le serveur « {{server}} » n’a pas répondu en {{seconds}} s.',
-};
-
 export const problems: HubTexts['problems'] = {
   required: 'Champ obligatoire.',
   empty: 'Ne doit pas être vide.',

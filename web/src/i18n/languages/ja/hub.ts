@@ -255,29 +255,6 @@ export const reasons: HubTexts['reasons'] = {
   },
 };
 
-export const sentences: HubTexts['sentences'] = {
-  wrong_login: 'ユーザー名またはパスワードが正しくありません。',
-  wrong_password: 'パスワードが正しくありません。',
-  wrong_current_password: '現在のパスワードが正しくありません。',
-  too_many_logins: 'ログインの失敗が多すぎます。{{time}} 後に再試行してください。',
-  login_over: 'ログインの有効期限が切れました。再度ログインしてください。',
-  admins_only: 'この操作は管理者のみ可能です。',
-  read_only: 'このハブは読み取り専用です (READONLY)。',
-  not_yours: '所有者は {{owner}} です。所有者または管理者に問い合わせてください。',
-  name_taken: '名前「{{name}}」はすでに使用されています。別の名前を指定してください。',
-  no_server: 'サーバー「{{name}}」はありません。',
-  no_group: 'グループ「{{name}}」はありません。',
-  no_user: 'ユーザー「{{name}}」はありません。',
-  no_activity: '記録「{{name}}」はありません。',
-  no_such_tool: 'サーバー「{{server}}」にツール「{{name}}」はありません。',
-  no_such_prompt: 'サーバー「{{server}}」にプロンプト「{{name}}」はありません。',
-  server_installing: 'サーバー「{{server}}」はインストール中です。数分かかることがあります。後で再試行してください。',
-  server_connecting: 'サーバー「{{server}}」は接続中です。しばらくしてから再試行してください。',
-  server_away: 'サーバー「{{server}}」は接続されていません。{{seconds}} 秒後に再試行されます。',
-  server_faulty: 'サーバー「{{server}}」から正しい応答がありませんでした。理由は所有者と管理者がログで確認できます。',
-  server_late: 'サーバー「{{server}}」が {{seconds}} 秒以内に応答しませんでした。',
-};
-
 export const problems: HubTexts['problems'] = {
   required: '必須項目です。',
   empty: '空にできません。',

@@ -1,5 +1,5 @@
 import { sandboxReasons } from './sandbox-reasons.ts';
-import type { ProblemTexts, ReasonTexts, SentenceTexts } from '../../hub-texts.ts';
+import type { ProblemTexts, ReasonTexts } from '../../hub-texts.ts';
 
 /** 服务器无法连接的原因，按名称；英文由 Hub 给出。 */
 export const reasons: ReasonTexts = {
@@ -180,30 +180,6 @@ export const reasons: ReasonTexts = {
   tls_failed: { text: '无法访问 {{where}}：无法建立安全连接（{{code}}）。', advice: '请检查双方支持的 TLS 版本。' },
   http_not_spoken: { text: '无法访问 {{where}}：它不支持 HTTP。', advice: '端口是否正确？' },
   sign_in_needed: { text: '该服务器要求登录。', advice: '请在控制台中它的页面上登录一次。' },
-};
-
-/** Hub 对使用者说的句子，按名称；没有的以英文显示。 */
-export const sentences: SentenceTexts = {
-  wrong_login: '用户名或密码错误。',
-  wrong_password: '密码错误。',
-  wrong_current_password: '当前密码错误。',
-  too_many_logins: '登录失败次数过多，请在 {{time}} 后重试。',
-  login_over: '登录已失效，请重新登录。',
-  admins_only: '只有管理员可以执行此操作。',
-  read_only: '此 Hub 是只读的（READONLY）。',
-  not_yours: '它属于 {{owner}}。请联系其所有者或管理员。',
-  name_taken: '名称“{{name}}”已被使用，请换一个。',
-  no_server: '没有名为“{{name}}”的服务器。',
-  no_group: '没有名为“{{name}}”的分组。',
-  no_user: '没有名为“{{name}}”的用户。',
-  no_activity: '没有编号为“{{name}}”的记录。',
-  no_such_tool: '服务器“{{server}}”上没有工具“{{name}}”。',
-  no_such_prompt: '服务器“{{server}}”上没有提示词“{{name}}”。',
-  server_installing: '服务器“{{server}}”仍在安装，可能需要几分钟。请稍后再试。',
-  server_connecting: '服务器“{{server}}”仍在连接，请稍候再试。',
-  server_away: '服务器“{{server}}”未连接，将在 {{seconds}} 秒后重试。',
-  server_faulty: '服务器“{{server}}”没有给出正确的应答。其所有者和管理员可在日志中看到原因。',
-  server_late: '服务器“{{server}}”在 {{seconds}} 秒内没有应答。',
 };
 
 /** 一个值有什么问题，按名称；没有的以英文显示。 */
