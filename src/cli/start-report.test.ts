@@ -85,6 +85,7 @@ describe('a server line', () => {
   test.each([
     [state('memory', 'connected', { tools: 9, ms: 412 }), '  ✓ memory            9 tools  (0.4 s)'],
     [state('one', 'connected', { tools: 1 }), '  ✓ one               1 tool'],
+    [state('nap', 'asleep', { tools: 9 }), '  z nap               9 tools  (starts when it is called)'],
     [state('github', 'connecting'), '  … github            connecting'],
     [
       state('foo', 'disconnected', { error: 'command "uvx" was not found' }),

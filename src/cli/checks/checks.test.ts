@@ -262,6 +262,14 @@ describe('servers', () => {
     ]);
   });
 
+  test('are started for it also where the hub starts them on demand, which is said', async () => {
+    const servers = [{ settings: server('a', { onDemand: { idleMs: 1 } }) }];
+    const checks = await checkServers(servers, () => Promise.resolve({ tools: 1, prompts: 0, resources: 0, ms: 412 }));
+    expect(checks).toEqual([
+      { name: 'server a', status: 'ok', detail: '1 tool (0.4 s); the hub starts it when it is called' },
+    ]);
+  });
+
   test('are told by name why they fail, with what to do apart from it', async () => {
     const reason = { code: 'command_misspelled', values: { command: 'ndoe', suggestion: 'node' } } as const;
     const { text, advice } = reasonWords(reason);
