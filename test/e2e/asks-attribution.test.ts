@@ -278,7 +278,9 @@ describe('a connection of its own', () => {
     expect(toldBy((await none.call('capabilities')).result)).toEqual({});
     const shared = await session(hub.mcp('alone'));
     const { listChanged: _, ...roots } = askable.roots;
-    expect(toldBy((await shared.call('capabilities')).result)).toEqual({ ...askable, roots });
+    // Pages of apps are passed on to clients that show them.
+    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    expect(toldBy((await shared.call('capabilities')).result)).toEqual({ ...askable, roots, extensions });
   });
 
   test('tells its server that the roots of its client changed, and no other server', async () => {
