@@ -57,7 +57,11 @@ export interface ApprovalStore {
   /** Decides a question that waits; undefined when it does not, or has expired. */
   decide(
     id: string,
-    decision: { readonly state: 'approved' | 'denied' | 'withdrawn'; readonly by: string; readonly at: number },
+    decision: {
+      readonly state: 'approved' | 'denied' | 'withdrawn';
+      readonly by: string | undefined;
+      readonly at: number;
+    },
   ): Promise<Approval | undefined>;
   /**
    * Ends those that have waited too long, `governanceLimits.approvalsExpired` at once. Each is given to one caller of

@@ -51,7 +51,7 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       ).query<Row>(
         `update toolhub.approvals set state = $2, decided_by = $3, decided_at = $4
          where id = $1 and state = 'waiting' and expires_at > $4 returning ${columns}`,
-        [id, state, by, new Date(at)],
+        [id, state, by ?? null, new Date(at)],
       );
       if (row) tell(id);
       return row && approvalOf(row);

@@ -38,6 +38,8 @@ export interface Approvals {
     by: string,
     may: (approval: Approval) => boolean,
   ): Promise<Approval>;
+  /** Ends the questions whose callers are gone: a yes would let no call through. */
+  endGone(isGone: (principal: string) => boolean): Promise<void>;
   /** Something has changed. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -131,6 +133,12 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       changed(id);
       return after;
     },
+    async endGone(isGone) {
+      for (const one of await withdrawGone(store, now(), isGone)) {
+        decided?.(one);
+        changed(one.id);
+      }
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -140,6 +148,17 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       stopHearing();
     },
   };
+}
+
+/** Those that this hub has ended: of two that are told of the same change one ends each. */
+async function withdrawGone(
+  store: ApprovalStore,
+  at: number,
+  isGone: (principal: string) => boolean,
+): Promise<readonly Approval[]> {
+  const gone = (await store.waiting(at)).filter(({ principal }) => isGone(principal));
+  const ended = await Promise.all(gone.map(({ id }) => store.decide(id, { state: 'withdrawn', by: undefined, at })));
+  return ended.filter((one) => one !== undefined);
 }
 
 const stateAfter = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;

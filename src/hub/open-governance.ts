@@ -1,3 +1,5 @@
+import { principalFromId } from '../core/access/principal.ts';
+import { isGone } from '../core/access/rules.ts';
 import type { AuditSink } from '../core/audit.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
@@ -18,9 +20,11 @@ import type { Governance } from '../mcp/relay/admission.ts';
 import { type RecordOptions, withoutSecrets } from '../mcp/records.ts';
 import { approvalWebhook } from './audit-outputs.ts';
 import { guardAddress } from './guard-address.ts';
+import type { SettingsStore } from '../settings/store.ts';
 import type { SecretFiles } from './secret-files.ts';
 
 export interface OpenGovernance {
+  readonly store: Pick<SettingsStore, 'subscribe'>;
   readonly env: Pick<Env, 'database' | 'basePath' | 'variables'>;
   readonly files: Pick<SecretFiles, 'known' | 'tryRead'>;
   /** The address of the hub for people, without `BASE_PATH`. */
@@ -39,7 +43,7 @@ export interface OpenGovernance {
 
 /** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
 export function openGovernance(
-  { env, files, address, hide, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
+  { store, env, files, address, hide, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
   closers: Closers,
 ): Governance & { readonly approvals: Approvals; readonly pins: Pins } {
   const isShared = env.database.kind === 'postgres';
@@ -75,6 +79,15 @@ export function openGovernance(
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());
+  const unsubscribe = store.subscribe((now) => {
+    const isOfGone = (principal: string): boolean => {
+      const who = principalFromId(principal);
+      return who !== undefined && who.kind !== 'anonymous' && isGone(now, who);
+    };
+    // With the database away they end when they expire.
+    approvals.endGone(isOfGone).catch(() => undefined);
+  });
+  closers.add(unsubscribe);
   const guards = createGuards({ address: (guard) => guardAddress(guard, env, files), log: log('guards') });
   closers.add(() => guards.close());
   return { settings, catalogue, counts: together ?? alone, approvals, pins, audit, guards };

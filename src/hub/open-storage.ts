@@ -22,7 +22,7 @@ import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
-import { recordSettings } from './record-settings.ts';
+import { recordPolicyFiles, recordSettings } from './record-settings.ts';
 
 export interface OpenStorage {
   readonly env: Env;
@@ -69,7 +69,11 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
     changed: recordSettings(audit, env.database.kind === 'postgres'),
   }).finally(() => stop?.removeEventListener('abort', giveUp));
   closers.add(() => settings.close());
-  const policyFiles = watchPolicyFolder(policyFolderOf(settings), () => void settings.refresh().catch(() => undefined));
+  const record = recordPolicyFiles(audit);
+  const policyFiles = watchPolicyFolder(policyFolderOf(settings), (files) => {
+    if (files) record(files);
+    void settings.refresh().catch(() => undefined);
+  });
   closers.add(() => policyFiles.close());
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords({ feed: book, database, log: log('hub'), journal });

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { type AuditSink, byHub, type Origin } from '../core/audit.ts';
 import { changedMembers } from '../settings/document/changed-members.ts';
 import type { Draft } from '../settings/document/document.ts';
 import type { SettingsChange } from '../settings/store.ts';
+import type { PolicyFile, PolicyFilesChange } from '../settings/system/policy-folder.ts';
 
 /** A person who edited the settings file. */
 const byHand: Origin = { actor: { kind: 'file', name: '' }, via: 'file' };
@@ -21,4 +23,19 @@ export function recordSettings({ record }: Pick<AuditSink, 'record'>, isShared: 
     record({ actor, address, via, action, target, before: changed.before, after: changed.after });
     if (request) request.isRecorded = true;
   };
+}
+
+/** The same of files of policies: each text, which the record cuts, and the hash of the whole. */
+export function recordPolicyFiles({ record }: Pick<AuditSink, 'record'>) {
+  return (files: PolicyFilesChange): void => {
+    const names = Object.keys({ ...files.before, ...files.after });
+    const [before, after] = [seen(files.before), seen(files.after)];
+    record({ ...byHand, action: 'policy-files.update', target: names.join(', '), before, after });
+  };
+}
+
+function seen(files: Readonly<Record<string, PolicyFile>>): Record<string, unknown> {
+  const shown = ({ text, problem }: PolicyFile) =>
+    problem === undefined ? { sha256: createHash('sha256').update(text).digest('hex'), text } : { problem };
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, shown(file)]));
 }

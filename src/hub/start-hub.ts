@@ -139,7 +139,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
   const forRecords = { ...storage, changes, counts, clean: book.clean, hide: book.hide };
   const { arrivals, forRequests } = openCallRecords(forRecords, closers);
-  const governed = { ...storage, ...snapshots, env, files, address, hide: book.hide, changes, pins };
+  const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
   const governance = openGovernance(governed, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };
   const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };

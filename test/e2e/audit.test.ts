@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -472,6 +473,33 @@ test('what a policy refuses, and what a person decides, is recorded with the rea
     { actor: { name: 'admin' }, target: 'alpha/echo', after: { decision: 'deny', policy: 'ask', caller: 'wim' } },
   ]);
   await api(hub, 'PUT', '/system-config', { token: admin, body: { policies: null } });
+});
+
+test('a change of a file in the folder of policies is a record, with its text and the hash of all of it', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'a.cedar');
+  const text = (name: string) => `forbid(principal == User::"${name}", action, resource);`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, text('none'));
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { policyFolder: folder } });
+  const changes = () => records('&action=policy-files.update');
+  // A folder that is named now changes no file.
+  await until('the folder is watched', async () => {
+    writeFileSync(file, text(`none ${Math.random()}`));
+    return (await changes()).length > 0;
+  });
+  writeFileSync(file, text('mallory'));
+  const sha256 = createHash('sha256').update(text('mallory')).digest('hex');
+  await until('the change is recorded', async () => JSON.stringify(await changes()).includes(sha256));
+  const found = (await changes()).find(({ after }) => JSON.stringify(after).includes(sha256));
+  expect(found).toMatchObject({
+    actor: { kind: 'file' },
+    via: 'file',
+    target: 'a.cedar',
+    before: { 'a.cedar': { text: expect.stringContaining('none') as string } },
+    after: { 'a.cedar': { sha256, text: text('mallory') } },
+  });
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { policyFolder: null } });
 });
 
 test('failed logins and refused calls are counted, and a flood of them stays small', async () => {

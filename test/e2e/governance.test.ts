@@ -310,6 +310,25 @@ describe('an approval', () => {
     expect((await running).message).toHaveProperty('error');
   });
 
+  test('ends for both sides when the account of the caller goes, and is not for an approver who lost the group', async () => {
+    await set(ask('ops'));
+    const eve = await userToken(hub, admin, 'eve');
+    const fay = await userToken(hub, admin, 'fay', { groups: ['ops'] });
+    const made = await api(hub, 'POST', '/auth/keys', { token: eve, body: { name: 'of eve' } });
+    const { id: keyId, token } = made.body.data as { id: string; token: string };
+    const running = call({ text: 'by a key' }, token);
+    const id = await asked('by a key', fay);
+    await api(hub, 'PUT', '/users/fay', { token: admin, body: { groups: [] } });
+    expect((await decide(id, 'approve', fay)).status).toBe(404);
+    expect((await api(hub, 'DELETE', `/auth/keys/${keyId}`, { token: eve })).status).toBe(200);
+    const { status, error } = await running;
+    expect(status < 500 && (status >= 400 || error !== undefined)).toBe(true);
+    await until('the question is over', async () => !(await waiting()).some((one) => one.id === id));
+    const over = await api(hub, 'GET', `/approvals/${id}`, { token: admin });
+    expect(over.body.data).toMatchObject({ state: 'withdrawn' });
+    expect((await decide(id, 'approve')).status).toBe(409);
+  });
+
   test('says to clients that want progress what their call waits for, in both eras and over legacy SSE', async () => {
     setLimits(mcpLimits, { approvalProgressMs: 5 });
     await set(ask('admin'));

@@ -31,24 +31,46 @@ export function policyFilesIn(system: unknown): readonly PolicyFile[] {
     : [];
 }
 
+/** Files of one folder that are not as they were, by name. */
+export interface PolicyFilesChange {
+  readonly before: Readonly<Record<string, PolicyFile>>;
+  readonly after: Readonly<Record<string, PolicyFile>>;
+}
+
 /**
- * Calls back when a file in the folder of policies has changed, or another folder is named. The folder is looked at now
- * and then, as the settings file is: disks of containers announce nothing.
+ * Calls back when a file in the folder of policies has changed, with what has, or when another folder is named. The
+ * folder is looked at now and then, as the settings file is: disks of containers announce nothing.
  */
-export function watchPolicyFolder(folder: () => string | undefined, changed: () => void): { close(): void } {
-  const look = (): string => {
+export function watchPolicyFolder(
+  folder: () => string | undefined,
+  changed: (files: PolicyFilesChange | undefined) => void,
+): { close(): void } {
+  const look = (): Looked => {
     const named = folder();
-    return named === undefined ? '' : JSON.stringify(policyFiles(named));
+    const files = named === undefined ? [] : policyFiles(named);
+    return { named, files, text: JSON.stringify(files) };
   };
   let seen = look();
   const timer = setInterval(() => {
-    const now = look();
-    if (now === seen) return;
+    const [before, now] = [seen, look()];
+    if (now.text === before.text) return;
     seen = now;
-    changed();
+    const differing = (files: Looked, others: Looked) =>
+      Object.fromEntries(files.files.filter((one) => !others.files.some(isAs(one))).map((one) => [one.name, one]));
+    const isSame = now.named === before.named;
+    changed(isSame ? { before: differing(before, now), after: differing(now, before) } : undefined);
   }, settingsLimits.settingsPollMs).unref();
   return { close: () => clearInterval(timer) };
 }
+
+interface Looked {
+  readonly named: string | undefined;
+  readonly files: readonly PolicyFile[];
+  readonly text: string;
+}
+
+const isAs = (one: PolicyFile) => (other: PolicyFile) =>
+  one.name === other.name && one.text === other.text && one.problem === other.problem;
 
 /** In the order of their names. A folder that cannot be read is one problem. */
 function policyFiles(folder: string): PolicyFile[] {
