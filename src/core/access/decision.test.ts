@@ -167,6 +167,18 @@ describe('what a policy is asked', () => {
   });
 });
 
+test('annotations that the settings change count at once, and those of other settings no more', () => {
+  const catalogue = offers([{ key: 'query', text: '{"name":"query"}' }]);
+  const says = (readOnlyHint: boolean): Parts => {
+    const override = { annotations: { readOnlyHint } };
+    return {
+      servers: [server('db', { tools: new Map([['query', { enabled: true, description: undefined, override }]]) })],
+    };
+  };
+  const readOnly = (parts: Parts) => fits(when('resource.readOnly'), { catalogue }, parts);
+  expect([says(true), says(false), {}, says(true)].map(readOnly)).toEqual([true, false, false, true]);
+});
+
 describe('who a caller is to policies', () => {
   const dev = group('dev', [entry('db')]);
   const parts: Parts = {

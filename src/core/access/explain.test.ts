@@ -147,6 +147,23 @@ describe('the tool that is asked about', () => {
     });
   });
 
+  test('is found by the name that the settings give it, where it is hidden too', async () => {
+    const override = { name: 'ask' };
+    const tools = new Map([['query', { enabled: true, description: undefined, override }]]);
+    const parts = { servers: [server('db', { visibility: 'private', tools })], users: [ann] };
+    expect(await access({ tool: 'db-ask', parts })).toMatchObject({
+      reason: expect.stringContaining('no access to server "db"') as string,
+    });
+    expect(await access({ tool: 'db-nothing', parts, principal: anonymous })).toMatchObject({ result: 'refuse' });
+    const open = { servers: [server('db', { visibility: 'public', tools, enabled: false })], users: [ann] };
+    expect(await access({ tool: 'db-ask', parts: open })).toMatchObject({ reason: 'Server "db" is switched off.' });
+    const read = { servers: [server('db', { visibility: 'public', tools })], users: [ann] };
+    const byKey = { ...read, keys: [key('k', { kind: 'user', owner: 'ann', readOnly: true })] };
+    expect(await access({ tool: 'db-ask', parts: byKey, principal: { kind: 'key', id: 'k' } })).toMatchObject({
+      reason: 'The key only reads, and the tool does not say that it only reads.',
+    });
+  });
+
   test('is that of the server with the longest name where none offers it', async () => {
     const parts: Parts = { servers: [server('a'), server('a-b'), server('a-b-c-d')], users: [ann] };
     const known = catalogue(offer('a', []), offer('a-b', []));
@@ -281,7 +298,8 @@ describe('pins', () => {
   const without = catalogue(offer('db', []));
 
   test('what is held back is within reach, and admins are told that it waits', async () => {
-    const { steps } = await why({ catalogue: without, pin: held, tool: 'db/query' });
+    const parts = { servers: [server('other', { visibility: 'public' }), db], users: [ann] };
+    const { steps } = await why({ parts, catalogue: without, pin: held, tool: 'db/query' });
     expect(steps.slice(0, 2)).toEqual([
       { step: 'access', result: 'allow', reason: 'The server is within reach.' },
       { step: 'pin', result: 'refuse', reason: 'The tool is new and waits for the approval of an admin.' },

@@ -202,6 +202,16 @@ describe('the catalogue with what is held taken out', () => {
     // A list from which nothing is taken is the same list.
     expect(left.tools === all.tools).toBe(kind !== 'tool');
     expect(left.about === all.about).toBe(kind !== 'instructions');
+    expect(left.about.info).toBe('{}');
+  });
+
+  test('has the other things of the kind', () => {
+    const two = { ...all, tools: [...all.tools, { key: 'write', text: '{"name":"write"}' }] };
+    const left = withoutHeld(
+      two,
+      pinsOf(baseline(all), two, 2).filter(({ state }) => state === 'new'),
+    );
+    expect(left.tools).toEqual(all.tools);
   });
 
   test('is the same where nothing is held', () => {
