@@ -46,8 +46,7 @@ export function readSystem(
       allowedCidrs: network.allowedCidrs,
       ...readAuth(auth, report),
       storeToolPayload: activityLog.storeToolPayload ?? false,
-      ...readGovernance(part?.data ?? {}, value, report),
-      ...readGuards(part?.data.guards, isServer, report),
+      ...readGovernance(part?.data ?? {}, { value, isServer }, report),
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
       ...readInstall(install, report),
     },
@@ -72,17 +71,18 @@ function readSmartRouting(
 
 /** What is decided about calls besides access, where records of it go (CONTRACT §9), and how programs are held. */
 function readGovernance(
-  { limits, policies, approvals, pins, audit, sandbox }: Partial<z.output<typeof systemShape>>,
-  value: unknown,
+  { limits, policies, approvals, pins, guards, audit, sandbox }: Partial<z.output<typeof systemShape>>,
+  { value, isServer }: { readonly value: unknown; readonly isServer: (name: string) => boolean },
   report: Report,
 ): Pick<
   SystemSettings,
-  'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'audit' | 'sandbox'
+  'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'guards' | 'audit' | 'sandbox'
 > {
   const seconds = approvals?.expireSeconds;
   return {
     audit,
     sandbox: sandbox?.default,
+    ...readGuards(guards, isServer, report),
     defaultLimits: readCallLimits(limits?.default),
     pinMode: pins?.mode,
     approvalMs: seconds === undefined ? undefined : seconds * 1_000,
