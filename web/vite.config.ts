@@ -31,7 +31,6 @@ export default defineConfig({
           groups: [
             { name: 'start', tags: ['$initial'], priority: 4 },
             { name: 'shared', test: (id) => !apart.test(id), minShareCount: 3, priority: 3 },
-            { name: 'overview', test: /pages[\\/]overview[\\/]|ui[\\/]chart\.tsx/, priority: 2 },
             { name: 'lists', test: lists, priority: 2 },
             { name: 'dialogs', test: dialogs, priority: 2 },
             { name: 'menu', test: menus, priority: 1 },
