@@ -60,3 +60,52 @@ test.each(['answered', 'failed', 'cancelled'])(
     expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   },
 );
+
+test('a call whose server falls asleep while its sender is looked up wakes it again, and is sent once', async () => {
+  const sent: Sent[] = [];
+  const waits: string[] = [];
+  let kind = 'asleep';
+  const connection: RelayConnection = {
+    get status() {
+      return { kind };
+    },
+    offer: undefined,
+    available: async () => {
+      waits.push(kind);
+      kind = 'connected';
+    },
+    takeId: () => 1,
+    send: (_id, _method, _params, exchange) => void sent.push(exchange),
+    cancel: () => undefined,
+  };
+  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
+  const call = invoke(
+    {
+      method: 'tools/call',
+      params: '{"name":"s-t"}',
+      principal: anonymous,
+      scope: { kind: 'all' },
+      view,
+      address: undefined,
+      clientHeaders: undefined,
+      signal: new AbortController().signal,
+      senderNow: async () => {
+        kind = 'asleep';
+        return anonymous;
+      },
+    },
+    {
+      connections: connectionsBy(connection),
+      serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
+      ...clientParts({ get: () => view }),
+      version: '1',
+      log: logLines(),
+    },
+  );
+  await expect.poll(() => sent.length).toBe(1);
+  expect(waits).toEqual(['asleep', 'asleep']);
+  const text = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';
+  sent[0]?.answered(JSON.parse(text) as object, text);
+  expect(await call).toMatchObject({ kind: 'result' });
+  expect(sent).toHaveLength(1);
+});
