@@ -3,7 +3,7 @@ import { api, login } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violationsInEveryLook } from './kit.ts';
 
 // Calls that wait for the yes of a person, what servers changed, and policies.
 
@@ -157,4 +157,42 @@ test('a policy begins with an example, is tried on recorded calls, and its mista
   const kept = async () => (await api(hub, 'GET', '/policies', { token })).text;
   await until('it is deleted', async () => !(await kept()).includes('production'));
   expect(await kept()).toContain('"id":"ask"');
+});
+
+test('limits are set and taken out in the forms of a user, a server and the settings', async () => {
+  const limitsOf = async (path: string, at: (data: never) => unknown) =>
+    at((await api(hub, 'GET', path, { token })).body.data as never);
+  const page = await visit(hub, '/users?open=admin', { expected: /400/, width: 390 });
+  const dialog = page.getByRole('dialog');
+  const ofUser = () => limitsOf('/users/admin', ({ limits }: { limits?: object }) => limits);
+  await dialog.getByLabel('At the same time').fill('99999999');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.locator('[aria-invalid=true]').waitFor();
+  await dialog.getByLabel('At the same time').fill('3');
+  await dialog.getByLabel('In a day').fill('500');
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await ofUser()).toEqual({ concurrentCalls: 3, callsPerDay: 500 });
+  await follow(page, '/users?open=admin');
+  await dialog.getByLabel('At the same time').fill('');
+  await dialog.getByLabel('In a day').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await ofUser()).toBeUndefined();
+
+  await follow(page, '/servers/s?tab=config');
+  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('In a minute').fill('60');
+  await page.getByLabel('What this server changes').selectOption('warn');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const config = () => limitsOf('/servers/s', (data: { config: { limits?: object } }) => data.config);
+  await expect.poll(config).toMatchObject({ limits: { callsPerMinute: 60 }, pins: { mode: 'warn' } });
+
+  await follow(page, '/settings');
+  await page.getByLabel('In a day').fill('1000');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save' }).and(page.locator(':disabled')).waitFor();
+  const system = await limitsOf('/settings', (data: { systemConfig: { limits?: object } }) => data.systemConfig.limits);
+  expect(system).toEqual({ default: { callsPerDay: 1000 } });
 });

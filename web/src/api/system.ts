@@ -6,6 +6,9 @@ import { ask, get } from './client.ts';
 import { queryClient } from './queries.ts';
 import type { JsonObject } from './types.ts';
 
+/** What becomes of what servers change. */
+export type PinMode = 'warn' | 'hold' | 'off';
+
 /** `systemConfig` as far as the pages know it; secrets are masked. */
 export interface System {
   readonly routing?: {
@@ -20,6 +23,8 @@ export interface System {
   readonly network?: { readonly allowedCidrs?: readonly string[] };
   readonly install?: { readonly baseUrl?: string };
   readonly policyFolder?: string;
+  readonly limits?: { readonly default?: JsonObject };
+  readonly pins?: { readonly mode?: PinMode };
   readonly smartRouting?: JsonObject;
 }
 

@@ -9,10 +9,12 @@ import { changedLists, changedMembers } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { changedLimits, limitPaths, limitsDraft } from '../../lib/limits.ts';
+import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
 
-const fields = ['name', 'description', 'visibility', 'sharedWithUsers'];
+const fields = ['name', 'description', 'visibility', 'sharedWithUsers', ...limitPaths];
 
 /** A new group, or the words of one that is there, as the hub has it now. */
 export function GroupForm({ group, onClose }: { readonly group?: Group; readonly onClose: () => void }) {
@@ -29,6 +31,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
     (value) => isAdmin || value === 'private' || value === 'group' || value === chosen,
   );
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
+  const [limits, setLimits] = useState(() => limitsDraft(group?.limits));
   const [before] = useState(group);
   const save = useAction<void, { data: Group } | undefined>({
     run: async () => {
@@ -38,8 +41,9 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
         visibility: visibility === '' ? null : visibility,
         sharedWithUsers: shared.split('\n').flatMap((line) => line.trim() || []),
       };
-      if (!group || !before) return ask<Group>('/groups', { method: 'POST', body });
-      const changes = changesIn(body, before, group);
+      if (!group || !before)
+        return ask<Group>('/groups', { method: 'POST', body: { ...body, ...changedLimits(undefined, limits) } });
+      const changes = { ...changesIn(body, before, group), ...changedLimits(before.limits, limits) };
       if (Object.keys(changes).length === 0) return undefined;
       return ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body: changes });
     },
@@ -97,6 +101,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
             onChange={(event) => setShared(event.target.value)}
           />
         )}
+        <LimitsFields draft={limits} onChange={setLimits} error={error} hint={t('limits.ofGroup')} />
       </DialogForm>
     </Dialog>
   );

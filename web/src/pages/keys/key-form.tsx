@@ -12,6 +12,8 @@ import { Code } from '../../ui/copy.tsx';
 import { Dialog, DialogBody, DialogFooter } from '../../ui/dialog.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { changedLimits, limitPaths, limitsDraft } from '../../lib/limits.ts';
+import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { Loading } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ClientSnippets } from '../connect/snippets.tsx';
@@ -27,6 +29,7 @@ interface KeyFormProps {
   readonly onMade: (key: Key) => void;
 }
 
+const fields = ['name', 'accessType', 'expiresAt', ...limitPaths];
 const types = ['all', 'groups', 'servers', 'custom'] as const;
 
 export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
@@ -42,6 +45,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
   const [expires, setExpires] = useState(localTime(entry?.expiresAt));
   const [readOnly, setReadOnly] = useState(entry?.readOnly ?? false);
   const [addresses, setAddresses] = useState(entry?.allowedAddresses.join('\n') ?? '');
+  const [limits, setLimits] = useState(() => limitsDraft(entry?.limits));
   const allowedAddresses = addresses.split('\n').flatMap((line) => line.trim() || []);
   const [before] = useState(entry);
   const save = useAction<void, { data: Key } | undefined>({
@@ -54,6 +58,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
           ...(expires !== '' && { expiresAt: timeOf(expires) }),
           ...(readOnly && { readOnly }),
           ...(allowedAddresses.length > 0 && { allowedAddresses }),
+          ...changedLimits(undefined, limits),
         };
         return ask<Key>('/auth/keys', { method: 'POST', body });
       }
@@ -64,6 +69,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
         ...(expires !== localTime(before.expiresAt) && { expiresAt: timeOf(expires) }),
         ...(readOnly !== before.readOnly && { readOnly }),
         ...changedLists(before, { allowedGroups, allowedServers, allowedAddresses }, entry),
+        ...changedLimits(before.limits, limits),
       };
       if (Object.keys(changes).length === 0) return undefined;
       return ask<Key>(`/auth/keys${pathOf(entry.id)}`, { method: 'PUT', body: changes });
@@ -83,7 +89,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
         onSubmit={() => save.mutate()}
         busy={save.isPending}
         error={error}
-        known={['name', 'accessType', 'expiresAt']}
+        known={fields}
         onCancel={onClose}
       >
         <TextField
@@ -108,6 +114,7 @@ export function KeyForm({ entry, onClose, onMade }: KeyFormProps) {
         )}
         {kind === 'system' && <Opening scope={scope} onChange={setScope} error={error} />}
         <Bounds {...{ readOnly, setReadOnly, expires, setExpires, addresses, setAddresses, error }} />
+        <LimitsFields draft={limits} onChange={setLimits} error={error} hint={t('limits.ofKey')} />
       </DialogForm>
     </Dialog>
   );

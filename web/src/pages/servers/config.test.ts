@@ -42,3 +42,17 @@ test('a sandbox is what the fields say: that of the hub, an own one, an empty on
     sandbox: { network: 'none', read: ['/a', '/b c'] },
   });
 });
+
+test('limits and the mode of pins are written as they are set, and gone when they are cleared', () => {
+  const config = { command: 'x', limits: { callsPerDay: 100 }, pins: { mode: 'hold' } };
+  const draft = draftOf(config, 'stdio');
+  expect(draft.limits).toEqual({ callsPerMinute: '', concurrentCalls: '', callsPerDay: '100' });
+  expect(changesOf(config, configOf(draft))).toEqual({});
+  const changed = { ...draft, limits: { ...draft.limits, concurrentCalls: '2' }, pins: 'off' };
+  expect(changesOf(config, configOf(changed))).toEqual({
+    limits: { concurrentCalls: 2, callsPerDay: 100 },
+    pins: { mode: 'off' },
+  });
+  const cleared = { ...draft, limits: { callsPerMinute: '', concurrentCalls: '', callsPerDay: '' }, pins: '' };
+  expect(changesOf(config, configOf(cleared))).toEqual({ limits: null, pins: null });
+});

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/types.ts';
 import { isObject } from '../../lib/json.ts';
+import { type LimitsDraft, limitsDraft, limitsOf } from '../../lib/limits.ts';
 import { type Row, rowsOf, valuesOf } from '../../ui/key-values.tsx';
 
 /** `auto` is an address that says nothing of its transport: both are tried. It is written by leaving `type` out. */
@@ -31,6 +32,9 @@ export interface Draft {
   /** One path per line. */
   readonly read: string;
   readonly write: string;
+  readonly limits: LimitsDraft;
+  /** Empty: as the settings of the hub say. */
+  readonly pins: string;
   /** What each user sets, a slot per line: `env.TOKEN Label`. */
   readonly template: string;
   /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
@@ -63,6 +67,8 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     network: isObject(sandbox) && sandbox['network'] === 'host',
     read: isObject(sandbox) ? lines(sandbox['read']) : '',
     write: isObject(sandbox) ? lines(sandbox['write']) : '',
+    limits: limitsDraft(config['limits']),
+    pins: inner(config['pins'], 'mode'),
     template: slotLines(credentialTemplate),
     rest: config,
     restType: type,
@@ -116,6 +122,8 @@ export function configOf(draft: Draft): JsonObject {
     'startOnDemand',
     'idleTimeoutMs',
     'sandbox',
+    'limits',
+    'pins',
     'credentialTemplate',
     'options',
   ]);
@@ -135,6 +143,8 @@ export function configOf(draft: Draft): JsonObject {
     ...own(draft.onDemand === old.onDemand, 'startOnDemand', draft.onDemand),
     ...own(draft.idle === old.idle, 'idleTimeoutMs', draft.idle === '' ? undefined : Number(draft.idle)),
     ...sandboxOf(draft, old),
+    ...own(JSON.stringify(draft.limits) === JSON.stringify(old.limits), 'limits', limitsOf(draft.limits) ?? undefined),
+    ...own(draft.pins === old.pins, 'pins', draft.pins === '' ? undefined : { mode: draft.pins }),
     ...own(draft.template === old.template, 'credentialTemplate', slotsOf(draft.template)),
     ...own(timeout === old.timeout, 'options', options),
   };

@@ -3,6 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { limitNames } from '../../lib/limits.ts';
+import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { KeyValues } from '../../ui/key-values.tsx';
 import { fieldsOf } from './command-line.ts';
 import { type Draft, hasInlineDocument, transports } from './config.ts';
@@ -29,6 +31,8 @@ export const fieldPaths = [
   'config.visibility',
   'config.sharedWithUsers',
   'config.options.timeout',
+  'config.pins.mode',
+  ...limitNames.map((name) => `config.limits.${name}`),
   'config.idleTimeoutMs',
   'config.sandbox',
   'config.sandbox.read',
@@ -227,6 +231,7 @@ function More({ draft, set, at }: PartProps) {
         checked={draft.perSession}
         onChange={(event) => set({ perSession: event.target.checked })}
       />
+      {isAdmin && <Governance draft={draft} set={set} at={at} />}
       {isAdmin && (
         <TextAreaField
           label={t('servers.form.template')}
@@ -279,6 +284,31 @@ function Sandbox({ draft, set, at }: PartProps) {
           ))}
         </>
       )}
+    </>
+  );
+}
+
+/** How much is called, and what becomes of what the server changes. */
+function Governance({ draft, set, at }: PartProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <LimitsFields
+        draft={draft.limits}
+        onChange={(limits) => set({ limits })}
+        at={(name) => at(`limits.${name}`)}
+        hint={t('limits.ofServer')}
+      />
+      <SelectField
+        label={t('pinModes.ofServer')}
+        error={at('pins.mode')}
+        value={draft.pins}
+        onChange={(event) => set({ pins: event.target.value })}
+        options={[
+          { value: '', label: t('pinModes.default') },
+          ...(['warn', 'hold', 'off'] as const).map((value) => ({ value, label: t(`pinModes.${value}`) })),
+        ]}
+      />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { type System, useChangeSystem } from '../../api/system.ts';
 import { changedLists, changedMembers } from '../../lib/changed.ts';
+import { limitsDraft } from '../../lib/limits.ts';
 
 /** What the form shows of the settings. */
 export interface Fields {
@@ -14,6 +15,9 @@ export interface Fields {
   readonly queries: boolean;
   readonly baseUrl: string;
   readonly cidrs: string;
+  readonly callsPerMinute: string;
+  readonly concurrentCalls: string;
+  readonly callsPerDay: string;
 }
 
 /** What is typed and not saved yet. */
@@ -79,7 +83,16 @@ function changesIn({ edits, since }: Unsaved, now: Fields) {
   return { ...changedMembers(bodyOf(now), others), ...(lists.allowedCidrs && { network: lists }) };
 }
 
-function fieldsOf({ routing, auth, nameSeparator, listPageSize, activityLog, network, install }: System): Fields {
+function fieldsOf({
+  routing,
+  auth,
+  nameSeparator,
+  listPageSize,
+  activityLog,
+  network,
+  install,
+  limits,
+}: System): Fields {
   const bearer = routing?.enableBearerAuth;
   return {
     bearer: bearer === undefined ? 'auto' : bearer ? 'on' : 'off',
@@ -92,6 +105,7 @@ function fieldsOf({ routing, auth, nameSeparator, listPageSize, activityLog, net
     queries: activityLog?.storeSearchQueries ?? true,
     baseUrl: install?.baseUrl ?? '',
     cidrs: (network?.allowedCidrs ?? []).join('\n'),
+    ...limitsDraft(limits?.default),
   };
 }
 
@@ -113,5 +127,17 @@ function bodyOf(fields: Fields) {
         .filter(Boolean),
     },
     install: { baseUrl: fields.baseUrl.trim() },
+    limits: {
+      default: {
+        callsPerMinute: limitIn(fields.callsPerMinute),
+        concurrentCalls: limitIn(fields.concurrentCalls),
+        callsPerDay: limitIn(fields.callsPerDay),
+      },
+    },
   };
+}
+
+/** Null takes it out. */
+function limitIn(text: string): number | null {
+  return text === '' ? null : Number(text);
 }

@@ -4,11 +4,19 @@ import { boot } from '../../boot.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
+import { limitNames } from '../../lib/limits.ts';
+import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { type Fields, useGeneralForm } from './general-form.ts';
 import { Problems } from '../../ui/failure.tsx';
 
-const paths = ['nameSeparator', 'listPageSize', 'install.baseUrl', 'network.allowedCidrs'];
+const paths = [
+  'nameSeparator',
+  'listPageSize',
+  'install.baseUrl',
+  'network.allowedCidrs',
+  ...limitNames.flatMap((name) => [`limits.default.${name}`, `systemConfig.limits.default.${name}`]),
+];
 
 /** `systemConfig` without smart routing, which has a page of its own. */
 export function General({ system }: { readonly system: System }) {
@@ -28,6 +36,7 @@ export function General({ system }: { readonly system: System }) {
         <Network fields={fields} set={set} at={at} />
         <Names fields={fields} set={set} at={at} />
         <Records fields={fields} set={set} at={at} />
+        <DefaultLimits fields={fields} set={set} at={at} />
       </fieldset>
       <Problems error={error} known={paths} />
       {isOvertaken && (
@@ -183,6 +192,20 @@ function Network({ fields, set, at }: SectionProps) {
           onChange={(event) => set({ cidrs: event.target.value })}
         />
       </div>
+    </Panel>
+  );
+}
+
+function DefaultLimits({ fields: { callsPerMinute, concurrentCalls, callsPerDay }, set, at }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel>
+      <LimitsFields
+        draft={{ callsPerMinute, concurrentCalls, callsPerDay }}
+        onChange={set}
+        at={(name) => at(`limits.default.${name}`)}
+        hint={t('limits.ofAll')}
+      />
     </Panel>
   );
 }

@@ -11,6 +11,8 @@ import { problemAt } from '../../lib/problems.ts';
 import { ChooseMany } from '../../ui/choose-many.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Check, TextField } from '../../ui/field.tsx';
+import { changedLimits, limitPaths, limitsDraft } from '../../lib/limits.ts';
+import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { PasswordStrength } from '../../ui/password-strength.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
@@ -23,7 +25,7 @@ interface UserFormProps {
   readonly onClose: () => void;
 }
 
-const fields = ['username', 'password', 'email', 'groups', 'servers'];
+const fields = ['username', 'password', 'email', 'groups', 'servers', ...limitPaths];
 
 export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const { t } = useTranslation();
@@ -35,18 +37,23 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
   const [isAdmin, setIsAdmin] = useState(user?.isAdmin ?? false);
   const [groups, setGroups] = useState(user?.groups ?? []);
   const [servers, setServers] = useState(user?.servers ?? []);
+  const [limits, setLimits] = useState(() => limitsDraft(user?.limits));
   const [before] = useState(user);
   const save = useAction({
     run: async () => {
       const body = { role: isAdmin ? 'admin' : 'user', groups, servers };
       if (!user || !before) {
         const login = { ...(!isInvited && { password }), ...(email !== '' && { email }) };
-        return ask('/users', { method: 'POST', body: { ...body, username, ...login } });
+        return ask('/users', {
+          method: 'POST',
+          body: { ...body, username, ...login, ...changedLimits(undefined, limits) },
+        });
       }
       const changes = {
         ...(isAdmin !== before.isAdmin && { role: body.role }),
         ...(email !== (before.email ?? '') && { email }),
         ...changedLists(before, { groups, servers }, user),
+        ...changedLimits(before.limits, limits),
         ...(password !== '' && { password, ...(keepKeys && { keepKeys }) }),
       };
       if (Object.keys(changes).length === 0) return undefined;
@@ -69,18 +76,7 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
         known={fields}
         onCancel={onClose}
       >
-        {!user && (
-          <TextField
-            label={t('users.username')}
-            error={problemAt(error, 'username')}
-            required
-            autoFocus
-            autoComplete="off"
-            autoCapitalize="none"
-            value={username}
-            onChange={(event) => setUsername(event.target.value)}
-          />
-        )}
+        {!user && <Username username={username} onUsername={setUsername} error={error} />}
         <Email
           email={email}
           onEmail={setEmail}
@@ -111,8 +107,31 @@ export function UserForm({ user, lastAdmin, onClose }: UserFormProps) {
         ) : (
           <Reach groups={groups} onGroups={setGroups} servers={servers} onServers={setServers} error={error} />
         )}
+        <LimitsFields draft={limits} onChange={setLimits} error={error} hint={t('limits.ofUser')} />
       </DialogForm>
     </Dialog>
+  );
+}
+
+interface UsernameProps {
+  readonly username: string;
+  readonly onUsername: (username: string) => void;
+  readonly error: unknown;
+}
+
+function Username({ username, onUsername, error }: UsernameProps) {
+  const { t } = useTranslation();
+  return (
+    <TextField
+      label={t('users.username')}
+      error={problemAt(error, 'username')}
+      required
+      autoFocus
+      autoComplete="off"
+      autoCapitalize="none"
+      value={username}
+      onChange={(event) => onUsername(event.target.value)}
+    />
   );
 }
 

@@ -245,3 +245,25 @@ export const servers: Texts['servers'] = {
   payloadsKept: 'Argumente und Ergebnisse von Aufrufen dieses Servers werden bis {{time}} gespeichert.',
   endPayloads: 'Nicht mehr speichern',
 };
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits: Texts['limits'] = {
+  title: 'Limits für Aufrufe',
+  none: 'keins',
+  callsPerMinute: 'In einer Minute',
+  concurrentCalls: 'Gleichzeitig',
+  callsPerDay: 'An einem Tag (UTC)',
+  ofUser: 'Zählen alle Aufrufe dieses Benutzers, mit welchen Anmeldedaten auch immer. Leer: wie in den Einstellungen.',
+  ofKey: 'Zählen die Aufrufe mit diesem Schlüssel. Leer: wie in den Einstellungen.',
+  ofGroup: 'Zählen die Aufrufe jedes Aufrufers am Endpunkt dieser Gruppe.',
+  ofServer: 'Zählen die Aufrufe aller Aufrufer dieses Servers zusammen.',
+  ofAll: 'Gelten für jeden Aufrufer ohne eigene Limits; ohne Anmeldedaten für jede Adresse.',
+};
+
+export const pinModes: Texts['pinModes'] = {
+  ofServer: 'Was dieser Server ändert (Pins)',
+  default: 'Wie in den Einstellungen',
+  warn: 'Funktioniert und wird gemeldet',
+  hold: 'Wird zurückgehalten, bis es freigegeben ist',
+  off: 'Wird nicht geprüft',
+};

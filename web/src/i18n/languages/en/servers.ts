@@ -238,3 +238,25 @@ export const servers = {
     waiting: '“{{name}}” is added, and disabled until its values are given.',
   },
 } as const;
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits = {
+  title: 'Limits of calls',
+  none: 'none',
+  callsPerMinute: 'In a minute',
+  concurrentCalls: 'At the same time',
+  callsPerDay: 'In a day (UTC)',
+  ofUser: 'Count all calls of this user, with any credential. Empty: the default of the settings.',
+  ofKey: 'Count the calls with this key. Empty: the default of the settings.',
+  ofGroup: 'Count the calls of each caller on the endpoint of this group.',
+  ofServer: 'Count the calls of all callers of this server together.',
+  ofAll: 'Count for each caller without limits of their own; without a credential for each address.',
+} as const;
+
+export const pinModes = {
+  ofServer: 'What this server changes (pins)',
+  default: 'As the settings say',
+  warn: 'Works, and is told',
+  hold: 'Is held back until it is approved',
+  off: 'Is not looked at',
+} as const;

@@ -249,3 +249,25 @@ export const servers: Texts['servers'] = {
   payloadsKept: 'Los argumentos y resultados de las llamadas a este servidor se guardan hasta el {{time}}.',
   endPayloads: 'Dejar de guardarlos',
 };
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits: Texts['limits'] = {
+  title: 'Límites de llamadas',
+  none: 'ninguno',
+  callsPerMinute: 'Por minuto',
+  concurrentCalls: 'Al mismo tiempo',
+  callsPerDay: 'Por día (UTC)',
+  ofUser: 'Cuentan todas las llamadas de este usuario, con cualquier credencial. Vacío: lo que digan los ajustes.',
+  ofKey: 'Cuentan las llamadas con esta clave. Vacío: lo que digan los ajustes.',
+  ofGroup: 'Cuentan las llamadas de cada cual en el punto de acceso de este grupo.',
+  ofServer: 'Cuentan juntas las llamadas de todos a este servidor.',
+  ofAll: 'Valen para cada cual sin límites propios; sin credencial, para cada dirección.',
+};
+
+export const pinModes: Texts['pinModes'] = {
+  ofServer: 'Lo que cambia este servidor (versiones fijadas)',
+  default: 'Como digan los ajustes',
+  warn: 'Funciona y se avisa',
+  hold: 'Se retiene hasta que se apruebe',
+  off: 'No se mira',
+};

@@ -252,3 +252,26 @@ export const servers: Texts['servers'] = {
   payloadsKept: 'Les arguments et les résultats des appels à ce serveur sont conservés jusqu’au {{time}}.',
   endPayloads: 'Ne plus les conserver',
 };
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits: Texts['limits'] = {
+  title: 'Limites d’appels',
+  none: 'aucune',
+  callsPerMinute: 'Par minute',
+  concurrentCalls: 'En même temps',
+  callsPerDay: 'Par jour (UTC)',
+  ofUser:
+    'Comptent tous les appels de cet utilisateur, quelle que soit l’identification. Vide : la valeur des paramètres.',
+  ofKey: 'Comptent les appels avec cette clé. Vide : la valeur des paramètres.',
+  ofGroup: 'Comptent les appels de chaque appelant au point d’accès de ce groupe.',
+  ofServer: 'Comptent ensemble les appels de tous les appelants de ce serveur.',
+  ofAll: 'Valent pour chaque appelant sans limites propres ; sans identification, pour chaque adresse.',
+};
+
+export const pinModes: Texts['pinModes'] = {
+  ofServer: 'Ce que ce serveur change (épingles)',
+  default: 'Comme dans les paramètres',
+  warn: 'Fonctionne et est signalé',
+  hold: 'Est retenu jusqu’à l’approbation',
+  off: 'N’est pas examiné',
+};

@@ -236,3 +236,25 @@ export const servers: Texts['servers'] = {
   payloadsKept: 'このサーバーの呼び出しの引数と結果は {{time}} まで保存されます。',
   endPayloads: '保存をやめる',
 };
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits: Texts['limits'] = {
+  title: '呼び出しの上限',
+  none: 'なし',
+  callsPerMinute: '1 分間',
+  concurrentCalls: '同時',
+  callsPerDay: '1 日（UTC）',
+  ofUser: 'このユーザーのすべての呼び出しを、認証方法にかかわらず数えます。空欄の場合は設定の既定値です。',
+  ofKey: 'このキーでの呼び出しを数えます。空欄の場合は設定の既定値です。',
+  ofGroup: 'このグループのエンドポイントでの呼び出しを、呼び出し元ごとに数えます。',
+  ofServer: 'このサーバーへの呼び出しを、すべての呼び出し元を合わせて数えます。',
+  ofAll: '独自の上限がない呼び出し元ごとに適用されます。認証情報がない場合はアドレスごとです。',
+};
+
+export const pinModes: Texts['pinModes'] = {
+  ofServer: 'このサーバーの変更の扱い（ピン）',
+  default: '設定に従う',
+  warn: '使えるが、知らせる',
+  hold: '承認されるまで保留する',
+  off: '確認しない',
+};

@@ -226,3 +226,25 @@ export const servers: Texts['servers'] = {
     waiting: '“{{name}}”已添加，填写所需的值之前保持停用。',
   },
 };
+
+/** Of users, keys, groups, servers, and of the settings. */
+export const limits: Texts['limits'] = {
+  title: '调用限额',
+  none: '无',
+  callsPerMinute: '每分钟',
+  concurrentCalls: '同时进行',
+  callsPerDay: '每天（UTC）',
+  ofUser: '计算该用户的全部调用，不论使用哪种凭据。留空：使用设置中的默认值。',
+  ofKey: '计算使用此密钥的调用。留空：使用设置中的默认值。',
+  ofGroup: '按每个调用者计算在该分组端点上的调用。',
+  ofServer: '将该服务器所有调用者的调用合并计算。',
+  ofAll: '适用于没有自己限额的每个调用者；没有凭据时按地址计算。',
+};
+
+export const pinModes: Texts['pinModes'] = {
+  ofServer: '该服务器的更改（固定项）',
+  default: '按设置',
+  warn: '可用，并提示',
+  hold: '批准之前不可用',
+  off: '不检查',
+};
