@@ -1,10 +1,11 @@
 import { useTranslation } from 'react-i18next';
 import type { AuditRecord } from '../../api/types.ts';
 import { count, dateTime } from '../../lib/format.ts';
+import { type Change, changesOf } from '../../lib/changes.ts';
+import { BeforeAfter } from '../../ui/before-after.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { Drawer } from '../../ui/drawer.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { type Change, changesOf } from './changes.ts';
 import { Result, useActor } from './records.tsx';
 
 interface DetailsProps {
@@ -58,40 +59,7 @@ function Changes({ changes }: { readonly changes: readonly Change[] }) {
   return (
     <section aria-label={t('audit.changes')} className="flex flex-col gap-2">
       <h3 className="text-sm font-semibold">{t('audit.changes')}</h3>
-      <ul className="flex flex-col gap-2">
-        {changes.map(({ path, before, after }) => (
-          <li key={JSON.stringify(path)} className="border-line rounded-lg border text-xs">
-            <p className="text-soft border-line border-b px-3 py-1.5 font-mono wrap-anywhere">{path.join(' › ')}</p>
-            <Value label={t('audit.before')} sign="−" value={before} className="bg-bad-wash" />
-            <Value label={t('audit.after')} sign="+" value={after} className="bg-good-wash" />
-          </li>
-        ))}
-      </ul>
+      <BeforeAfter changes={changes} before={t('audit.before')} after={t('audit.after')} nothing={t('audit.nothing')} />
     </section>
-  );
-}
-
-interface ValueProps {
-  readonly label: string;
-  /** For readers who do not tell the colours apart. */
-  readonly sign: string;
-  readonly value: string | undefined;
-  readonly className: string;
-}
-
-function Value({ label, sign, value, className }: ValueProps) {
-  const { t } = useTranslation();
-  return (
-    <p className={`flex gap-2 px-3 py-1.5 last:rounded-b-lg ${className}`}>
-      <span aria-hidden className="font-mono">
-        {sign}
-      </span>
-      <span className="sr-only">{label}: </span>
-      {value === undefined ? (
-        <span className="text-soft">{t('audit.nothing')}</span>
-      ) : (
-        <span className="min-w-0 font-mono wrap-anywhere whitespace-pre-wrap">{value}</span>
-      )}
-    </p>
   );
 }

@@ -6,12 +6,13 @@ import type { Pin } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
 import { count, dateTime } from '../../lib/format.ts';
+import { BeforeAfter } from '../../ui/before-after.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
-import { changesOf } from '../audit/changes.ts';
+import { changesOf } from '../../lib/changes.ts';
 import { pinsQuery } from './queries.ts';
 
 /** As many as are drawn at once; the rest comes when these are decided. */
@@ -128,44 +129,5 @@ function Waiting({ pin }: { readonly pin: Pin }) {
 function Difference({ pin: { before, now } }: { readonly pin: Pin }) {
   const { t } = useTranslation();
   const changes = changesOf({ before, after: now }).filter((one) => one.before !== one.after);
-  if (changes.length === 0) return null;
-  return (
-    <ul className="flex flex-col gap-2">
-      {changes.map(({ path, before: old, after }) => (
-        <li key={JSON.stringify(path)} className="border-line rounded-lg border text-xs">
-          <p className="text-soft border-line border-b px-3 py-1.5 font-mono wrap-anywhere">{path.join(' › ')}</p>
-          {old !== undefined && <Value label={t('pins.before')} sign="−" value={old} className="bg-bad-wash" />}
-          {after !== undefined && <Value label={t('pins.now')} sign="+" value={after} className="bg-good-wash" />}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-interface ValueProps {
-  readonly label: string;
-  /** For readers who do not tell the colours apart. */
-  readonly sign: string;
-  readonly value: string;
-  readonly className: string;
-}
-
-function Value({ label, sign, value, className }: ValueProps) {
-  return (
-    <p className={`flex gap-2 px-3 py-1.5 last:rounded-b-lg ${className}`}>
-      <span aria-hidden className="font-mono">
-        {sign}
-      </span>
-      <span className="sr-only">{label}: </span>
-      <span className="min-w-0 font-mono wrap-anywhere whitespace-pre-wrap">{shown(value)}</span>
-    </p>
-  );
-}
-
-/** What is not seen is what such texts hide behind. */
-function shown(value: string): string {
-  return value.replace(
-    /[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u00AD]|[\u{E0000}-\u{E007F}]/gu,
-    (hidden) => `[U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
+  return changes.length > 0 && <BeforeAfter changes={changes} before={t('pins.before')} after={t('pins.now')} />;
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../../lib/json.ts';
-import type { AuditRecord } from '../../api/types.ts';
+import { isObject } from './json.ts';
+import type { AuditRecord } from '../api/types.ts';
 
 /** One value that is different; undefined where it was not, or is not there. */
 export interface Change {
