@@ -86,7 +86,7 @@ test.each(pages)('$page uses texts that are loaded with it', ({ page, asked }) =
 
 test('all pages are looked at', () => {
   const folder = resolve(root, 'pages');
-  const reachedPages = new Set(pages.flatMap(({ page }) => [...reached(page, true)]));
+  const reachedPages = new Set([...start, ...pages.flatMap(({ page }) => [...reached(page, true)])]);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.tsx'));
   expect(files.map((file) => resolve(folder, file)).filter((file) => !reachedPages.has(file))).toEqual([]);
 });
