@@ -1,61 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
-import type { Catalogue, Offer } from '../catalogue.ts';
-import type { CallLimits, Settings } from '../settings/types.ts';
-import { explain, type WhyQuestion } from './explain.ts';
+import { ann, type Asked, catalogue, db, offer, why } from '../../../test/kit/why.ts';
 import { anonymous, type Principal, principalOf } from './principal.ts';
 import type { Scope } from './scope.ts';
 import { tieBreakName } from './tool-name.ts';
 import { view } from './view.ts';
 
-const about = { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' };
-const offer = (name: string, tools: readonly string[], annotations = {}): Offer => ({
-  server: name,
-  about,
-  tools: tools.map((tool) => ({ key: tool, text: JSON.stringify({ name: tool, annotations }) })),
-  prompts: [],
-  resources: [],
-  templates: [],
-});
-const catalogue = (...offers: readonly Offer[]): Catalogue => ({
-  version: 1,
-  offers: new Map(offers.map((one) => [one.server, one])),
-});
-
-interface Asked extends Partial<Omit<WhyQuestion, 'settings' | 'view'>> {
-  readonly parts?: Parts;
-  readonly policies?: readonly string[];
-  readonly limits?: CallLimits;
-}
-
-const db = server('db', { visibility: 'public' });
-const ann = user('ann');
-
-async function why(asked: Asked = {}) {
-  const { parts = { servers: [db], users: [ann] }, policies, limits, ...more } = asked;
-  const plain = settings(parts);
-  const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
-  const system = { ...plain.system, ...(texts && { policies: texts }), ...(limits && { defaultLimits: limits }) };
-  const of: Settings = { ...plain, system };
-  const { principal = principalOf(ann), scope = { kind: 'all' }, catalogue: known = offered } = more;
-  return explain({
-    settings: of,
-    catalogue: known,
-    principal,
-    scope,
-    view: view(of, known, principal, scope),
-    tool: 'db-query',
-    args: {},
-    address: undefined,
-    now: Date.now(),
-    isAdmin: true,
-    pin: () => ({ state: 'approved', isHeld: false }),
-    look: () => undefined,
-    ...more,
-  });
-}
-
-const offered = catalogue(offer('db', ['query', 'drop']));
 const access = async (asked: Asked) => (await why(asked)).steps[0];
 const named = (name: string): Scope => ({ kind: 'named', name });
 
@@ -330,82 +280,5 @@ describe('pins', () => {
       result: 'none',
       reason: 'Pins are off for this server.',
     });
-  });
-});
-
-describe('policies and approvals', () => {
-  const steps = async (policies: readonly string[]) => (await why({ policies })).steps.slice(2, 4);
-
-  test('a refusal is told with the words of its policy', async () => {
-    expect((await steps(['@message("Ask Kim.") forbid(principal, action, resource);']))[0]).toEqual({
-      step: 'policy',
-      result: 'refuse',
-      reason: 'Ask Kim.',
-      ref: 'p0',
-    });
-  });
-
-  test.each([
-    ['caller', 'the caller'],
-    ['admin', 'an admin'],
-    ['ops', 'a member of group "ops"'],
-  ])('who is asked: %s', async (who, said) => {
-    const text = `@approve("${who}") forbid(principal, action, resource);`;
-    expect(await steps([text])).toEqual([
-      { step: 'policy', result: 'ask', reason: 'The policy "p0" asks first.', ref: 'p0' },
-      { step: 'approval', result: 'ask', reason: `The call waits for the yes of ${said}.`, ref: 'p0' },
-    ]);
-    expect((await why({ policies: [text] })).allowed).toBe(false);
-    expect((await steps([`@message("Sure?") ${text}`]))[0]).toMatchObject({ reason: 'Sure?' });
-  });
-
-  test('policies that do not fit, and those that ask for what was not given', async () => {
-    const fine = { step: 'policy', result: 'allow', reason: 'No policy fits.' };
-    expect((await steps(['forbid(principal, action, resource in Server::"x");']))[0]).toEqual(fine);
-    const asks = 'forbid(principal, action, resource) when { context.arguments.a == context.arguments.b };';
-    expect((await steps([asks, asks, `${asks} ${asks}`]))[0]).toEqual({
-      ...fine,
-      reason: 'No policy fits. These ask for arguments that were not given: p0, p1, p2.',
-    });
-  });
-
-  test('are about a call, and its arguments and address', async () => {
-    const condition = 'context.arguments.a == 1 && context.address.isLoopback() && !(context has client)';
-    const policies = [`forbid(principal, action == Action::"call", resource) when { ${condition} };`];
-    expect((await why({ policies, args: { a: 1 }, address: '127.0.0.1' })).allowed).toBe(false);
-    expect((await why({ policies, args: { a: 2 }, address: '127.0.0.1' })).allowed).toBe(true);
-  });
-});
-
-describe('limits', () => {
-  const limits: CallLimits = { callsPerDay: 7 };
-
-  test('within them', async () => {
-    const parts = { servers: [{ ...db, limits }], users: [ann] };
-    const { allowed, steps } = await why({ limits, parts });
-    expect(allowed).toBe(true);
-    expect(steps[4]).toEqual({
-      step: 'limit',
-      result: 'allow',
-      reason: 'Within the limits of user "ann", server "db".',
-    });
-  });
-
-  test('past one of them', async () => {
-    const past = { what: 'user "ann"', limit: 'callsPerDay', allowed: 7 } as const;
-    const asked: unknown[] = [];
-    const look: WhyQuestion['look'] = async (counted) => {
-      asked.push(counted);
-      return past;
-    };
-    const { allowed, steps } = await why({ limits, look });
-    expect(allowed).toBe(false);
-    expect(steps[4]).toEqual({
-      step: 'limit',
-      result: 'refuse',
-      reason: 'The limit of user "ann" is reached: callsPerDay 7.',
-      ref: 'user "ann"',
-    });
-    expect(asked).toEqual([[{ id: 'default user ann', what: 'user "ann"', limits, caller: undefined }]]);
   });
 });

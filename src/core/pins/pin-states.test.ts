@@ -113,8 +113,13 @@ describe('all that is said of a thing', () => {
       },
     ]);
     const changed = {
-      ...{ kind: 'tool', name: 'read', risk: 'low', reasons: ['The description has changed.'] },
-      ...{ before: { name: 'read', text }, now: now.tools[0]?.text, since: 2 },
+      kind: 'tool',
+      name: 'read',
+      risk: 'low',
+      reasons: ['The description has changed.'],
+      before: { name: 'read', text },
+      now: now.tools[0]?.text,
+      since: 2,
     };
     expect(pinsOf(baseline(offer([read])), now, 2)).toEqual([{ ...changed, state: 'changed' }]);
     const rejected = new Set(['tool\nread']);

@@ -1,0 +1,57 @@
+import type { Catalogue, Offer } from '../../src/core/catalogue.ts';
+import { explain, type WhyQuestion } from '../../src/core/access/explain.ts';
+import { principalOf } from '../../src/core/access/principal.ts';
+import { view } from '../../src/core/access/view.ts';
+import type { CallLimits, Settings } from '../../src/core/settings/types.ts';
+import { type Parts, server, settings, user } from './snapshots.ts';
+
+/** `why` of a call that goes on, but for what a test changes. */
+
+const about = { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' };
+export const offer = (name: string, tools: readonly string[], annotations = {}): Offer => ({
+  server: name,
+  about,
+  tools: tools.map((tool) => ({ key: tool, text: JSON.stringify({ name: tool, annotations }) })),
+  prompts: [],
+  resources: [],
+  templates: [],
+});
+export const catalogue = (...offers: readonly Offer[]): Catalogue => ({
+  version: 1,
+  offers: new Map(offers.map((one) => [one.server, one])),
+});
+
+export interface Asked extends Partial<Omit<WhyQuestion, 'settings' | 'view'>> {
+  readonly parts?: Parts;
+  readonly policies?: readonly string[];
+  readonly limits?: CallLimits;
+}
+
+export const db = server('db', { visibility: 'public' });
+export const ann = user('ann');
+
+export async function why(asked: Asked = {}) {
+  const { parts = { servers: [db], users: [ann] }, policies, limits, ...more } = asked;
+  const plain = settings(parts);
+  const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
+  const system = { ...plain.system, ...(texts && { policies: texts }), ...(limits && { defaultLimits: limits }) };
+  const of: Settings = { ...plain, system };
+  const { principal = principalOf(ann), scope = { kind: 'all' }, catalogue: known = offered } = more;
+  return explain({
+    settings: of,
+    catalogue: known,
+    principal,
+    scope,
+    view: view(of, known, principal, scope),
+    tool: 'db-query',
+    args: {},
+    address: undefined,
+    now: Date.now(),
+    isAdmin: true,
+    pin: () => ({ state: 'approved', isHeld: false }),
+    look: () => undefined,
+    ...more,
+  });
+}
+
+const offered = catalogue(offer('db', ['query', 'drop']));
