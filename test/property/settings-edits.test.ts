@@ -6,13 +6,8 @@ import type { GroupEditor } from '../../src/settings/group/group-servers.ts';
 import { addGroup, deleteGroup, serverConfigsAnswer, setGroupServers } from '../../src/settings/group/group-edits.ts';
 import { addKey, deleteKey } from '../../src/settings/key/key-edits.ts';
 import { maskServer } from '../../src/settings/server/server-secrets.ts';
-import {
-  addServer,
-  deleteServer,
-  startsProcess,
-  toggleServer,
-  updateServer,
-} from '../../src/settings/server/server-edits.ts';
+import { addServer, deleteServer, toggleServer, updateServer } from '../../src/settings/server/server-edits.ts';
+import { startsProcess } from '../../src/settings/server/server-rights.ts';
 import { changeItems } from '../../src/settings/server/item-edits.ts';
 import { addUser, deleteUser, updateUser } from '../../src/settings/user/user-edits.ts';
 import { parseSettings } from '../../src/settings/document/parse-settings.ts';

@@ -1,7 +1,8 @@
 import { HubError, type Problem } from '../../core/errors.ts';
 import { type Draft, type Editor, type Entry, listOf, serversOf } from '../document/document.ts';
 import type { RequiredConfig } from '../server/required-config.ts';
-import { addServer, isOfAdmin, switchOffUnvouched } from '../server/server-edits.ts';
+import { addServer, switchOffUnvouched } from '../server/server-edits.ts';
+import { isOfAdmin } from '../server/server-rights.ts';
 import { maskServer } from '../server/server-secrets.ts';
 import type { ImportedServer } from './client-config.ts';
 

@@ -4,7 +4,8 @@ import { parseInput } from '../../core/input.ts';
 import { mask } from '../../core/mask.ts';
 import type { Draft, Editor } from '../document/document.ts';
 import { changeItems } from './item-edits.ts';
-import { addServer, deleteServer, startsProcess, toggleServer, updateServer } from './server-edits.ts';
+import { addServer, deleteServer, toggleServer, updateServer } from './server-edits.ts';
+import { startsProcess } from './server-rights.ts';
 import { newServerInput, serverUpdateInput } from './server-input.ts';
 import { hidesSecrets, maskServer, unmaskServer } from './server-secrets.ts';
 
