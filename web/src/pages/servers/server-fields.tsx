@@ -31,7 +31,6 @@ export const fieldPaths = [
   'config.visibility',
   'config.sharedWithUsers',
   'config.options.timeout',
-  'config.pins.mode',
   ...limitNames.map((name) => `config.limits.${name}`),
   'config.idleTimeoutMs',
   'config.sandbox',
@@ -301,7 +300,6 @@ function Governance({ draft, set, at }: PartProps) {
       />
       <SelectField
         label={t('pinModes.ofServer')}
-        error={at('pins.mode')}
         value={draft.pins}
         onChange={(event) => set({ pins: event.target.value })}
         options={[
