@@ -14,6 +14,7 @@ const entries = {
   main: 'src/cli/run.ts',
   compiled: 'src/cli/compiled.ts',
   'embedded-worker': 'src/database/embedded-worker.ts',
+  'code-worker': 'src/mcp/code/code-worker.ts',
   'embedded-maker': 'src/database/embedded-maker.ts',
   'make-archive': 'src/database/make-archive.ts',
 };

@@ -14,8 +14,10 @@ export function smartToolTexts(options: {
   servers: readonly SearchedServer[];
   group: string | undefined;
   progressive: boolean;
+  code: boolean;
 }): string[] {
-  const { servers, group, progressive } = options;
+  const { servers, group, code } = options;
+  const progressive = options.progressive && !code;
   const where = group === undefined ? 'all available servers' : `the servers of the group "${group}"`;
   const steps = progressive ? 3 : 2;
   const known = serversText(servers);
@@ -65,11 +67,26 @@ export function smartToolTexts(options: {
     },
     annotations: { title: 'Call Tool', openWorldHint: true },
   };
-  return [search, ...(progressive ? [describe] : []), call].map((tool) => JSON.stringify(tool));
+  const last = code ? runCode : call;
+  return [search, ...(progressive ? [describe] : []), last].map((tool) => JSON.stringify(tool));
 }
 
+/** The tool of code mode (CONTRACT §11). */
+const runCode = {
+  name: 'run_code',
+  title: 'Run Code',
+  description:
+    'Step 2 of 2: runs JavaScript that calls the tools that search_tools found, as its results declare them: `const rows = await tools.crm.search({ name: "x" }); return rows.length;`. Calls can run at once with Promise.all. What the code returns is the result: return only what you need. console.log is shown too. There is no network, no file and no timer but through tools.',
+  inputSchema: {
+    type: 'object',
+    properties: { code: { type: 'string', description: 'The body of an async function; `return` gives the result.' } },
+    required: ['code'],
+  },
+  annotations: { title: 'Run Code', openWorldHint: true },
+};
+
 /** Names that no server's tool may take from the endpoint itself, whether or not it lists them now. */
-export const smartToolNames: ReadonlySet<string> = new Set(['search_tools', 'describe_tool', 'call_tool']);
+export const smartToolNames: ReadonlySet<string> = new Set(['search_tools', 'describe_tool', 'call_tool', 'run_code']);
 
 /**
  * The servers by name, in a line, or with what they are for, a line each; the text has a bound, and says how many it
@@ -105,8 +122,10 @@ export function shortAbout(text: string | undefined): string | undefined {
 }
 
 /** What a smart endpoint's client should do next, said in the results. */
-export function searchGuideline(found: number, progressive: boolean): string {
+export function searchGuideline(found: number, progressive: boolean, code = false): string {
   if (found === 0) return 'Nothing fits. Search again with other or more general words.';
+  if (code)
+    return 'Call them in run_code as their declarations say. If none of them fits, search again with more specific words.';
   const next = progressive
     ? 'Read the schema of the one you want with describe_tool, then use call_tool.'
     : 'Use call_tool with its name and arguments that fit its inputSchema.';

@@ -1,3 +1,4 @@
+import { withCode } from '../mcp/code/code-call.ts';
 import type { RequestListener } from 'node:http';
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -142,7 +143,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
   const governance = openGovernance(governed, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance };
-  const dispatch = { ...forCalls, smart: smart.options, version, log: log('gateway') };
+  const dispatch = withCode({ ...forCalls, smart: smart.options, version, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { ...upstream.asked, views, dispatch, changes, arrivals, embeddings: smart.embeddings, metrics };
   const parts = { ...storage, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };

@@ -24,6 +24,8 @@ export interface DispatchOptions extends RelayOptions, ListingOptions {
   readonly version: string;
   /** Undefined where the hub has no search: smart endpoints then have no tools that can be called. */
   readonly smart?: SmartOptions;
+  /** Answers `run_code` (`code/code-call.ts`). */
+  readonly runCode?: (request: ClientRequest, given: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
   readonly tasks: Tasks;

@@ -1,5 +1,17 @@
 /** Bounds of the MCP endpoints, with their reasons. Times in milliseconds, sizes in bytes. */
 export const mcpLimits = {
+  // code of clients
+
+  /** Runs at the same time: each has a thread, and memory of its own. */
+  codeRuns: 8,
+  /** Loading the engine takes a tenth of a second, and longer on a busy machine. */
+  codeStartMs: 30_000,
+  codeChars: 200_000,
+  codeLogLines: 200,
+  /** Of a line of the log, and of the text of an error. */
+  codeLogChars: 2_000,
+  codeResultChars: 4 * 1024 * 1024,
+
   // results in parts
 
   /** How long the rest of a result is kept for its caller (CONTRACT §11). */

@@ -6,6 +6,7 @@ import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { searchGuideline, shownScore } from '../core/smart-tools.ts';
 import type { SmartView, Target, View, Views } from '../core/access/view.ts';
 import { logLimits } from '../logs/limits.ts';
+import { declarationOf } from './code/declarations.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
 import { type CallRecords, refusedCall, type SmartUse } from './records.ts';
 import type { FoundTool } from './search-usage.ts';
@@ -24,6 +25,13 @@ export interface SmartOptions {
   readonly problems: (toolText: string, argumentsValue: unknown) => readonly { path: string; message: string }[];
 }
 
+interface SmartParts {
+  readonly views: Views;
+  readonly records: CallRecords;
+  /** Answers `run_code`. */
+  readonly runCode?: ((request: ClientRequest, given: Readonly<Record<string, unknown>>) => Promise<void>) | undefined;
+}
+
 /**
  * Answers `tools/call` on a smart endpoint (SPEC, Smart routing tools; CONTRACT §6). Returns the request to relay for
  * `call_tool` and for a pinned tool, undefined when it was answered here, and a promise when it will be. Throws
@@ -33,7 +41,7 @@ export function smartCall(
   request: ClientRequest,
   view: SmartView,
   options: SmartOptions,
-  { views, records }: { readonly views: Views; readonly records: CallRecords },
+  { views, records, runCode }: SmartParts,
 ): ClientRequest | Promise<void> | undefined {
   const params = isObject(request.message.params) ? request.message.params : {};
   const given = isObject(params['arguments']) ? params['arguments'] : {};
@@ -51,7 +59,11 @@ export function smartCall(
       if (!view.progressive) break;
       respond(describe(given, view, options));
       return undefined;
+    case 'run_code':
+      if (!view.code || !runCode) break;
+      return runCode(request, given);
     case 'call_tool': {
+      if (view.code) break;
       const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
       records.refused(refusedCall(request, refusal.error ?? ''));
@@ -103,7 +115,7 @@ async function search(
     const target = seen?.tools.targets[index];
     if (!seen || !target) continue;
     results.push({ target, score });
-    tools.push(foundText(shown(seen, index), target, score));
+    tools.push(foundText(shown(seen, index, target), target, score));
   }
   const metadata = {
     query: query.slice(0, logLimits.searchEchoChars),
@@ -111,7 +123,7 @@ async function search(
     threshold: shownScore(found.threshold),
     totalResults: tools.length,
     progressiveDisclosure: view.progressive,
-    guideline: searchGuideline(tools.length, view.progressive),
+    guideline: searchGuideline(tools.length, view.progressive, view.code),
     ...(!found.confident && tools.length > 0 && { lowConfidence: true }),
     ...(found.degraded !== undefined && { degraded: found.degraded }),
   };
@@ -120,8 +132,13 @@ async function search(
 }
 
 /** A tool as search shows it, as JSON text. */
-function shown(view: SmartView, index: number): string {
+function shown(view: SmartView, index: number, { server, key, name = key }: Target): string {
   const text = view.tools.texts[index] ?? '{}';
+  if (view.code) {
+    const tool = JSON.parse(text) as Record<string, unknown>;
+    const { name: exposed, description } = tool;
+    return JSON.stringify({ name: exposed, description, declaration: declarationOf(server, name, tool) });
+  }
   if (!view.progressive) return text;
   const description = memberText(text, 'description');
   return `{"name":${memberText(text, 'name') ?? '""'}${description === undefined ? '' : `,"description":${description}`}}`;

@@ -37,6 +37,13 @@ export const settingsLimits = {
   /** Files in a folder of policies that are read. */
   policyFiles: 1_000,
 
+  // code of clients
+
+  /** What `codeMode` may say: a run holds a thread, and its memory, for so long at most. */
+  codeSecondsMost: 600,
+  codeMemoryMbMost: 1_024,
+  codeCallsMost: 1_000,
+
   // results in parts
 
   /** What `maxResultTokens` may say: less than this is no answer, more than this no limit. */

@@ -8,7 +8,8 @@ export type Scope =
   | { readonly kind: 'named'; readonly name: string }
   /** The server of that name, whatever groups are called. */
   | { readonly kind: 'server'; readonly name: string }
-  | { readonly kind: 'smart'; readonly group: string | undefined };
+  /** `code`: tools are called by code that the client sends, and not one by one. */
+  | { readonly kind: 'smart'; readonly group: string | undefined; readonly code?: true };
 
 /**
  * The scope that the path after `/mcp` or `/sse` names (`''`, `/dev`, `/$smart`, `/$smart/dev`); undefined when it
@@ -27,6 +28,8 @@ export function scopeOf(rest: string): Scope | undefined {
 export function scopeFromId(path: string): Scope {
   if (path === '') return { kind: 'all' };
   if (path === '$smart') return { kind: 'smart', group: undefined };
+  if (path === '$code') return { kind: 'smart', group: undefined, code: true };
+  if (path.startsWith('$code/')) return { kind: 'smart', group: path.slice('$code/'.length), code: true };
   if (path.startsWith('$server/')) return { kind: 'server', name: path.slice('$server/'.length) };
   if (path.startsWith('$smart/')) return { kind: 'smart', group: path.slice('$smart/'.length) };
   return { kind: 'named', name: path };
@@ -41,8 +44,10 @@ export function scopeId(scope: Scope): string {
       return scope.name;
     case 'server':
       return `$server/${scope.name}`;
-    case 'smart':
-      return scope.group === undefined ? '$smart' : `$smart/${scope.group}`;
+    case 'smart': {
+      const own = scope.code ? '$code' : '$smart';
+      return scope.group === undefined ? own : `${own}/${scope.group}`;
+    }
   }
 }
 

@@ -60,6 +60,8 @@ export interface View {
 
 export interface SmartView {
   readonly progressive: boolean;
+  /** The endpoint is one for code. */
+  readonly code: boolean;
   readonly tools: ViewList;
   /** The place of an exposed name in `tools`. */
   indexOf(name: string): number | undefined;
@@ -71,6 +73,7 @@ export interface SmartView {
 interface SmartScope {
   readonly group: string | undefined;
   readonly progressive: boolean;
+  readonly code: boolean;
   readonly describe: ServerDescriptionMode;
 }
 
@@ -84,7 +87,8 @@ const readResultItem = { key: readResultName, text: readResultText };
 function smartScope(settings: Settings, scope: Scope): SmartScope | undefined {
   if (scope.kind !== 'smart') return undefined;
   const { progressiveDisclosure: progressive = false, serverDescriptionMode: describe = 'names' } = settings.system;
-  return { group: scope.group, progressive, describe };
+  const code = scope.code === true;
+  return { group: scope.group, progressive: progressive && !code, code, describe };
 }
 
 function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, smart: SmartScope | undefined): View {
@@ -148,6 +152,7 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
     },
     smart: smart && {
       progressive: smart.progressive,
+      code: smart.code,
       tools: forModels,
       indexOf: placeOf,
       isPinned: (name) => pinned.includes(placeOf(name) ?? -1) && !smartToolNames.has(name),
@@ -278,14 +283,14 @@ function differ(a: readonly string[], b: readonly string[]): boolean {
 function smartList(
   members: readonly ScopeMember[],
   catalogue: Catalogue,
-  { group, progressive, describe }: SmartScope,
+  { group, progressive, code, describe }: SmartScope,
   pinned: readonly string[],
 ): ViewList {
   const servers = members.map(({ server: { name, description } }) => {
     const words = description ?? catalogue.offers.get(name)?.about.instructions;
     return { name, about: describe === 'full' ? shortAbout(words) : undefined };
   });
-  return { texts: [...smartToolTexts({ servers, group, progressive }), ...pinned], targets: [] };
+  return { texts: [...smartToolTexts({ servers, group, progressive, code }), ...pinned], targets: [] };
 }
 
 /** Where the tools that the members pin stand in the list; a pin shows nothing that the list does not. */

@@ -394,6 +394,14 @@ export interface InstallSettings {
 }
 
 export interface SystemSettings {
+  /** Bounds of the code that clients send to `/mcp/$code` (CONTRACT §11). */
+  readonly codeMode?:
+    | {
+        readonly timeoutSeconds?: number | undefined;
+        readonly memoryMb?: number | undefined;
+        readonly calls?: number | undefined;
+      }
+    | undefined;
   /** Longer results reach clients in parts (CONTRACT §11); undefined and 0: whole. */
   readonly maxResultTokens?: number | undefined;
   readonly nameSeparator: string;

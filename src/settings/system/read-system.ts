@@ -21,9 +21,9 @@ export function readSystem(
   isServer: (name: string) => boolean,
   report: Report,
 ): { system: SystemSettings; legacyKey: string | undefined } {
-  const part = readPart(systemShape, value ?? {}, ['systemConfig'], report);
-  const { nameSeparator = '-', listPageSize = 0, routing = {} } = part?.data ?? {};
-  const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = part?.data ?? {};
+  const given = readPart(systemShape, value ?? {}, ['systemConfig'], report)?.data ?? {};
+  const { nameSeparator = '-', listPageSize = 0, routing = {} } = given;
+  const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = given;
   const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
@@ -40,13 +40,13 @@ export function readSystem(
       routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
       oauthServer: readOAuthServer(oauthServer),
       listPageSize,
-      maxResultTokens: readResultTokens(part?.data),
-      ...readSmartRouting(part?.data.smartRouting),
+      ...readContext(given),
+      ...readSmartRouting(given.smartRouting),
       storeSearchQueries: activityLog.storeSearchQueries,
       allowedCidrs: network.allowedCidrs,
       ...readAuth(auth, report),
       storeToolPayload: activityLog.storeToolPayload ?? false,
-      ...readGovernance(part?.data ?? {}, { value, isServer }, report),
+      ...readGovernance(given, { value, isServer }, report),
       ...readBaseUrl(install.baseUrl, ['systemConfig', 'install', 'baseUrl'], report),
       ...readInstall(install, report),
     },
@@ -54,10 +54,18 @@ export function readSystem(
   };
 }
 
-/** `maxResultTokens`, or MCPHub's `toolResultCompression`: that shortens results, and here they come in parts. */
-function readResultTokens(system: Partial<z.output<typeof systemShape>> = {}): number | undefined {
-  const { maxResultTokens, toolResultCompression: given } = system;
-  if (maxResultTokens !== undefined || given?.enabled !== true) return maxResultTokens;
+/** What clients get of long results, and what code of theirs may take (CONTRACT §11). */
+function readContext({
+  codeMode,
+  maxResultTokens,
+  toolResultCompression,
+}: Partial<z.output<typeof systemShape>> = {}): Pick<SystemSettings, 'codeMode' | 'maxResultTokens'> {
+  return { codeMode, maxResultTokens: maxResultTokens ?? compressed(toolResultCompression) };
+}
+
+/** MCPHub's member: it shortens results, and here they come in parts. */
+function compressed(given: z.output<typeof systemShape>['toolResultCompression']): number | undefined {
+  if (given?.enabled !== true) return undefined;
   const tokens = given.maxOutputTokens ?? settingsLimits.compressedResultTokens;
   return Math.min(settingsLimits.resultTokensMost, Math.max(settingsLimits.resultTokensLeast, Math.round(tokens)));
 }

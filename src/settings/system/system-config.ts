@@ -47,6 +47,7 @@ export const systemConfigInput = z
     guards: z.array(z.record(z.string(), z.unknown()), { error: 'must be an array of {url, on, …}' }).nullish(),
     toolResultCompression: section,
     maxResultTokens: z.number().nullish(),
+    codeMode: section,
     nameSeparator: z.string().nullish(),
     listPageSize: z.number().nullish(),
     enableSessionRebuild: z.boolean({ error: 'must be true or false' }).nullish(),
@@ -120,6 +121,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   limits: ['default'],
   approvals: ['expireSeconds', 'webhook'],
   pins: ['mode'],
+  codeMode: ['timeoutSeconds', 'memoryMb', 'calls'],
   sandbox: ['default'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };

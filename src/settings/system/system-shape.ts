@@ -41,6 +41,13 @@ export const systemShape = z.looseObject({
     .optional(),
   auth: authShape.optional(),
   smartRouting: smartRoutingShape.optional(),
+  codeMode: z
+    .strictObject({
+      timeoutSeconds: range(1, settingsLimits.codeSecondsMost, 'seconds').optional(),
+      memoryMb: range(8, settingsLimits.codeMemoryMbMost, 'MB').optional(),
+      calls: range(1, settingsLimits.codeCallsMost, 'calls').optional(),
+    })
+    .optional(),
   maxResultTokens: resultTokens.optional(),
   toolResultCompression: z.looseObject({ enabled: flag.optional(), maxOutputTokens: z.number().optional() }).optional(),
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),

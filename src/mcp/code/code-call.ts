@@ -1,0 +1,152 @@
+import { elements, memberText } from '../../core/json/text.ts';
+import { isObject, resultText } from '../../core/protocol/rpc.ts';
+import type { Scope } from '../../core/access/scope.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Target, View } from '../../core/access/view.ts';
+import type { DispatchOptions } from '../dispatch.ts';
+import { invoke } from '../invoke.ts';
+import { mcpLimits } from '../limits.ts';
+import { requestKey } from '../relay/relayed-call.ts';
+import { type ClientRequest, viewNow } from '../request.ts';
+import { runCode, type ToolCall } from './run-code.ts';
+
+/**
+ * Answers `run_code` (CONTRACT §11, Code mode). Each call that the code makes is a call of the request's sender on the
+ * endpoint of the same servers: decided, limited, recorded and ended like any other.
+ */
+async function codeCall(
+  request: ClientRequest,
+  given: Readonly<Record<string, unknown>>,
+  options: DispatchOptions,
+): Promise<void> {
+  const { code } = given;
+  if (typeof code !== 'string' || code.trim() === '') return answer(request, failed('run_code needs "code", a text.'));
+  if (code.length > mcpLimits.codeChars)
+    return answer(request, failed(`The code may have ${mcpLimits.codeChars} characters.`));
+  const leaving = new AbortController();
+  const call = { cancel: () => leaving.abort() };
+  const { session, reply } = request;
+  reply.gone = () => leaving.abort();
+  session?.inFlight.set(requestKey(request), call);
+  try {
+    const limits = limitsOf(options.governance.settings());
+    const outcome = await runCode(code, limits, toolCall(request, options, leaving.signal), leaving.signal);
+    const { logs, calls } = outcome;
+    if (outcome.kind === 'result') answer(request, { result: outcome.result ?? 'null', logs, calls });
+    else answer(request, failed(outcome.message, { line: outcome.line, column: outcome.column, logs, calls }));
+  } finally {
+    leaving.abort();
+    reply.gone = undefined;
+    session?.settle({ call, id: requestKey(request) });
+  }
+}
+
+/** What dispatching is given, and with it the answer to `run_code`. */
+export function withCode(options: DispatchOptions): DispatchOptions {
+  const all: DispatchOptions = { ...options, runCode: (request, given) => codeCall(request, given, all) };
+  return all;
+}
+
+/** Bounds of one run; what the settings do not say is as CONTRACT §11 has it. */
+function limitsOf({ system: { codeMode } }: Settings) {
+  const { timeoutSeconds = 60, memoryMb = 64, calls = 50 } = codeMode ?? {};
+  return { timeoutMs: timeoutSeconds * 1_000, memoryBytes: memoryMb * 1024 * 1024, calls };
+}
+
+interface Failed {
+  readonly error: string;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly logs: readonly string[];
+  readonly calls: number;
+}
+
+function failed(error: string, more: Partial<Failed> = {}): Failed {
+  return { error, logs: [], calls: 0, ...more };
+}
+
+type Succeeded = Pick<Failed, 'logs' | 'calls'> & { readonly result: string };
+
+function answer(request: ClientRequest, outcome: Failed | Succeeded): void {
+  const isError = 'error' in outcome;
+  const { logs, calls } = outcome;
+  const content = isError
+    ? JSON.stringify(outcome)
+    : `{"result":${outcome.result},"logs":${JSON.stringify(logs)},"calls":${calls}}`;
+  const block = `{"type":"text","text":${JSON.stringify(content)}}`;
+  const end = request.stateless ? ',"resultType":"complete"' : '';
+  const text = `{"content":[${block}],"structuredContent":${content},"isError":${isError}${end}}`;
+  request.reply.answer(resultText(request.id, text));
+}
+
+/** The endpoint on which the calls of the code are made: the same servers, and their tools themselves. */
+function innerScope({ scope }: ClientRequest): Scope {
+  const group = scope.kind === 'smart' ? scope.group : undefined;
+  return group === undefined ? { kind: 'all' } : { kind: 'named', name: group };
+}
+
+function toolCall(request: ClientRequest, options: DispatchOptions, signal: AbortSignal): ToolCall {
+  const { principal, clientHeaders, address, senderNow } = request;
+  const scope = innerScope(request);
+  return async (server, tool, args) => {
+    const view = await viewNow({ principal, scope, senderNow }, options.views);
+    const name = exposedName(view, server, tool);
+    if (name === undefined) return { error: `There is no tool ${server}.${tool}. Names come from search_tools.` };
+    if (!args.startsWith('{')) return { error: `The arguments of ${server}.${tool} must be an object.` };
+    const params = `{"name":${JSON.stringify(name)},"arguments":${args}}`;
+    const sessionId = request.session ? `code ${request.session.facts.sid}` : request.sessionId;
+    const sent = { principal, scope, clientHeaders, address, senderNow, view, sessionId, signal };
+    const invoked = await invoke({ ...sent, method: 'tools/call', params }, options);
+    if (invoked.kind === 'error') return { error: invoked.message };
+    const result = memberText(invoked.text, 'result') ?? '{}';
+    return invoked.result['isError'] === true ? { error: textsOf(result) } : { value: valueOf(result) };
+  };
+}
+
+/** The name under which a view shows a tool; names that are no words can be written with `_` in place of the rest. */
+function exposedName(view: View, server: string, tool: string): string | undefined {
+  const { targets, texts } = view.lists.tools;
+  const at =
+    placeOf(targets, (one) => one.server === server && ownName(one) === tool) ??
+    placeOf(targets, (one) => word(one.server) === server && word(ownName(one)) === tool);
+  const name = at === undefined ? undefined : memberText(texts[at] ?? '{}', 'name');
+  return name === undefined ? undefined : (JSON.parse(name) as string);
+}
+
+function placeOf(targets: readonly Target[], is: (one: Target) => boolean): number | undefined {
+  const at = targets.findIndex(is);
+  return at === -1 ? undefined : at;
+}
+
+function ownName({ key, name = key }: Target): string {
+  return name;
+}
+
+function word(name: string): string {
+  return name.replace(/[^\w$]/g, '_');
+}
+
+/** What the code gets: the structured content, else the one text (parsed where it is JSON), else the content. */
+function valueOf(result: string): string {
+  const structured = memberText(result, 'structuredContent');
+  if (structured !== undefined) return structured;
+  const content = memberText(result, 'content') ?? '[]';
+  const blocks = elements(content);
+  const only: unknown = blocks.length === 1 ? JSON.parse(blocks[0] ?? 'null') : undefined;
+  if (!isObject(only) || only['type'] !== 'text' || typeof only['text'] !== 'string') return content;
+  const { text } = only;
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+function textsOf(result: string): string {
+  const texts = elements(memberText(result, 'content') ?? '[]').flatMap((block) => {
+    const value: unknown = JSON.parse(block);
+    return isObject(value) && typeof value['text'] === 'string' ? [value['text']] : [];
+  });
+  return texts.join('\n').slice(0, mcpLimits.codeLogChars) || 'The tool failed.';
+}
