@@ -11,6 +11,8 @@ export type ApprovalQuestion = Pick<
 > & {
   /** JSON text, as it is sent. */
   readonly arguments: string;
+  /** As policies have it: a prompt may have the name of a tool. */
+  readonly action?: string | undefined;
 };
 
 export interface Approvals {
@@ -247,10 +249,10 @@ function waitUntil(id: string, settled: () => Promise<boolean>, waiting: Waiting
   });
 }
 
-/** Binds a yes to one caller, one tool and these arguments, to the byte. */
-function hashOf({ principal, server, tool, who, policy, arguments: args }: ApprovalQuestion): string {
+/** Binds a yes to one caller, one tool, prompt or resource, and these arguments, to the byte. */
+function hashOf({ principal, server, tool, who, policy, action, arguments: args }: ApprovalQuestion): string {
   return createHash('sha256')
-    .update(JSON.stringify([principal, server, tool, who, policy, args]))
+    .update(JSON.stringify([principal, server, tool, who, policy, action, args]))
     .digest('hex');
 }
 

@@ -111,6 +111,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
+  // Before anything is waited for: the loop may run then.
+  const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const loop = reconciling(log('hub'), closers, () => {
     signIns.reconcile();
     pool.reconcile(settings.current);
@@ -134,7 +136,6 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   warnOfReadableSecrets(env, settings.current, log('hub'));
   storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
-  const smart = openSmart({ env, settings, database, pool, files, log: log('search') }, closers);
   const bodies = bodyBudget(current);
   const { server, fastPath } = httpServer;
   const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);

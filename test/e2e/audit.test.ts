@@ -161,6 +161,16 @@ async function steps(): Promise<Step[]> {
         step(`DELETE ${path}/:item/description`, `${at}/a/description`),
       ];
     }),
+    step('PUT /servers/:server/tools/:item/override', '/servers/gamma/tools/a/override', { title: 'Other' }),
+    step('DELETE /servers/:server/tools/:item/override', '/servers/gamma/tools/a/override'),
+    ...(['prompts', 'resources'] as const).flatMap((kind) => {
+      const body = kind === 'prompts' ? { name: 'p', template: 'x' } : { uri: 'docs://p', content: 'x' };
+      return [
+        step(`POST /${kind}`, `/${kind}`, { id: 'one', ...body }),
+        step(`PUT /${kind}/:id`, `/${kind}/one`, { description: 'Other words' }),
+        step(`DELETE /${kind}/:id`, `/${kind}/one`),
+      ];
+    }),
     step('POST /groups', '/groups', { name: 'dev' }, { says: { target: 'dev' } }),
     step('POST /groups/batch', '/groups/batch', { groups: [{ name: 'ops' }] }),
     step('PUT /groups/:id', '/groups/dev', { description: 'All that is needed' }),
@@ -168,6 +178,13 @@ async function steps(): Promise<Step[]> {
     step('PUT /groups/:id/server-configs/:serverName/tools', '/groups/dev/server-configs/alpha/tools', {
       tools: ['echo'],
     }),
+    ...(['PUT', 'DELETE'] as const).map((method) =>
+      step(
+        `${method} /groups/:id/server-configs/:serverName/tools/:tool/override`,
+        '/groups/dev/server-configs/alpha/tools/echo/override',
+        method === 'PUT' ? { title: 'Other' } : undefined,
+      ),
+    ),
     step('DELETE /groups/:id/servers/:serverName', '/groups/dev/servers/alpha'),
     step('PUT /groups/:id/servers/batch', '/groups/dev/servers/batch', { servers: ['beta'] }),
     step('DELETE /groups/:id', '/groups/ops', undefined, { says: { target: 'ops' } }),

@@ -73,7 +73,13 @@ function item(text: string, list: string | readonly string[], key: string, value
   }
 }
 
-const renamed = (text: string, from: string, to: string) => exact(text.replace(`{"name":"${from}"`, `{"name":"${to}"`));
+/** The page of the tool is that of its server: on an endpoint of several, servers with the same one are told apart. */
+const renamed = (text: string, from: string, to: string) =>
+  exact(
+    text
+      .replace(`{"name":"${from}"`, `{"name":"${to}"`)
+      .replace('"ui://x"', `"ui://${to.slice(0, -from.length - 1)}/x"`),
+  );
 
 describe.each(['pipe', 'json', 'stream', 'old'])('from a server over %s', (server) => {
   test('a tool arrives with every member as it was, but for its name', async () => {

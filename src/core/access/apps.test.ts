@@ -67,7 +67,7 @@ test.each([
 });
 
 function offer(server: string, tool: string | undefined, resources: readonly string[] = []): Offer {
-  const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '' };
+  const about = { info: '{}', instructions: undefined, capabilities: ['resources'], protocolVersion: '' };
   const text = JSON.stringify({ name: 'show', ...(tool !== undefined && { _meta: { ui: { resourceUri: tool } } }) });
   return {
     server,

@@ -9,7 +9,10 @@ import { editObject, elements, memberText } from '../json/text.ts';
 
 const scheme = 'ui://';
 
-/** The pages that a server is known to have: what it lists, and what its tools are shown with. Read once per offer. */
+/**
+ * The pages that a server is known to have: what it lists, and what its tools are shown with. One without resources has
+ * none to show. Read once per offer.
+ */
 export function pagesOf(offer: Offer): ReadonlySet<string> {
   let known = pages.get(offer);
   if (known === undefined) {
@@ -19,7 +22,7 @@ export function pagesOf(offer: Offer): ReadonlySet<string> {
       found.add(uri);
       return uri;
     };
-    for (const text of texts) withPageUris(text, note);
+    if (offer.about.capabilities.includes('resources')) for (const text of texts) withPageUris(text, note);
     known = found;
     pages.set(offer, known);
   }

@@ -228,7 +228,9 @@ function callerCounts(settings: Settings, principal: Principal, address: string 
       : []),
   ];
   const { defaultLimits } = settings.system;
-  if (own.length > 0 || !defaultLimits) return { caller, counts: own };
+  // Users make keys for themselves: the limits of such a key are more, and never in place of the default.
+  const hasOwn = user ? user.limits !== undefined : key?.limits !== undefined;
+  if (hasOwn || !defaultLimits) return { caller, counts: own };
   const what = user ? `user "${user.username}"` : key ? `access key "${key.name}"` : 'this caller';
-  return { caller, counts: [{ id: `default ${caller}`, what, limits: defaultLimits, caller: undefined }] };
+  return { caller, counts: [...own, { id: `default ${caller}`, what, limits: defaultLimits, caller: undefined }] };
 }

@@ -86,6 +86,14 @@ export const notAudited: Readonly<Record<string, string>> = {
   'POST /auth/password-check': 'judges a password that is not kept',
 };
 
+/** With `?dryRun=true` they change nothing. */
+export const canBeTried: ReadonlySet<string> = new Set([
+  'POST /servers/import',
+  'POST /mcp-settings/import',
+  'PUT /servers/:server/tools/:item/override',
+  'PUT /groups/:id/server-configs/:serverName/tools/:tool/override',
+]);
+
 /** Tools, prompts and resources of a server. */
 function itemActions(): Record<string, string> {
   return Object.fromEntries(

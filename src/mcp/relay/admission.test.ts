@@ -154,6 +154,7 @@ describe('what a person is asked', () => {
     const params = '{"name":"db-query", "arguments": {"n" : 9007199254740993} }';
     expect(admitted({ policies, params, address: '10.0.0.1' })?.question).toEqual({
       who: 'ops',
+    action: 'call',
       policy: 'p0',
       message: 'Sure?',
       server: 'db',

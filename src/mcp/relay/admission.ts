@@ -1,5 +1,5 @@
 import { type CallQuestion, type CallVerdict, isGoverned, judge, policyPrincipal } from '../../core/access/decision.ts';
-import { principalId } from '../../core/access/principal.ts';
+import { type Principal, principalId } from '../../core/access/principal.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
@@ -7,6 +7,7 @@ import { HubError } from '../../core/errors.ts';
 import { duplicateName } from '../../core/json/duplicates.ts';
 import { memberText } from '../../core/json/text.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { networkOf } from '../../core/network.ts';
 import type { PolicyAction } from '../../core/policies/policy-set.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { GuardSettings, Settings } from '../../core/settings/types.ts';
@@ -71,13 +72,15 @@ function verdictOn(
   settings: Settings,
   { catalogue }: Governance,
 ): Verdict | undefined {
-  const action = actions.get(request.method);
+  const action = actions.get(request.method) ?? completed(request);
   if (action === undefined || !isGoverned(settings, action, target)) return undefined;
   const asked = questionOf(request, target, action, { settings, catalogue: catalogue() });
   const verdict = judge(asked);
   if (!verdict) return undefined;
   const { policy, counted } = verdict;
   if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
+  // Completing an argument is no use of what it is for: it is not counted, and people are not asked.
+  if (!actions.has(request.method)) return undefined;
   if (policy.kind === 'none' && counted.length === 0) return undefined;
   return { question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined, counted };
 }
@@ -87,6 +90,13 @@ const actions: ReadonlyMap<string, PolicyAction> = new Map([
   ['resources/read', 'readResource'],
   ['prompts/get', 'getPrompt'],
 ]);
+
+/** What `completion/complete` helps to use. */
+function completed({ method, message }: ClientRequest): PolicyAction | undefined {
+  const ref = method === 'completion/complete' && isObject(message.params) ? message.params['ref'] : undefined;
+  if (!isObject(ref)) return undefined;
+  return ref['type'] === 'ref/prompt' ? 'getPrompt' : 'readResource';
+}
 
 function questionOf(
   request: ClientRequest,
@@ -149,13 +159,20 @@ function approvalOf(
     message,
     server,
     tool: key,
-    principal: principalId(principal),
+    principal: callerId(principal, address),
+    action: actions.get(request.method),
     caller: name,
     callerKind: type.toLowerCase(),
     client: clientNameFor(request),
     address,
     arguments: memberText(params, 'arguments') ?? '{}',
   };
+}
+
+/** Callers without a credential are told apart by where they are. */
+function callerId(principal: Principal, address: string | undefined): string {
+  const id = principalId(principal);
+  return principal.kind === 'anonymous' && address !== undefined ? `${id} ${networkOf(address)}` : id;
 }
 
 function released(taken: Taken): () => void {

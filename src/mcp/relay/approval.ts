@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { actorOf } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { shownJson, visible } from '../../core/json/shown.ts';
-import { type Edits, memberText } from '../../core/json/text.ts';
+import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { ApprovalQuestion } from '../../governance/approvals.ts';
@@ -74,11 +75,13 @@ function waitingText(progressToken: string, times: number, { who, server, tool }
 }
 
 interface Answered extends Pick<ApprovalQuestion, 'server' | 'tool' | 'policy'> {
+  /** What the caller is told as its id. */
+  readonly approval: string;
   readonly isYes: boolean;
 }
 
 /** A caller can be asked as often as it calls, so its answers are counted. */
-function recordAnswer({ request, options }: AskingCall, { server, tool, policy, isYes }: Answered): void {
+function recordAnswer({ request, options }: AskingCall, { server, tool, policy, approval, isYes }: Answered): void {
   const { audit, settings } = options.governance;
   audit.counted({
     actor: actorOf(settings(), request.principal),
@@ -86,7 +89,7 @@ function recordAnswer({ request, options }: AskingCall, { server, tool, policy, 
     via: 'mcp',
     action: 'approval.decide',
     target: `${server}/${tool}`,
-    after: { decision: isYes ? 'approve' : 'deny', policy },
+    after: { decision: isYes ? 'approve' : 'deny', policy, approval },
     result: isYes ? 'success' : 'refused',
   });
 }
@@ -94,14 +97,16 @@ function recordAnswer({ request, options }: AskingCall, { server, tool, policy, 
 /** Asks the client, which asks its user (elicitation; 2025-11-25 and 2026-07-28). */
 function byCaller(
   call: AskingCall,
-  { server, tool, policy, message, arguments: args }: ApprovalQuestion,
+  { server, tool, policy, message, arguments: sent }: ApprovalQuestion,
 ): Promise<void> {
+  const approval = randomUUID();
   if (!abilitiesFor(call.request).includes('f'))
     throw new HubError(
       'approval',
       `The policy "${policy}" wants the yes of the person who makes this call, and this client cannot ask for it (elicitation). Use a client that can.`,
-      { data: { policy } },
+      { data: { policy, approval } },
     );
+  const args = withoutHidden(call.request, sent);
   const cut = `\n… (${args.length} characters in all)`;
   const shown = shownJson(args.slice(0, mcpLimits.approvalChars)) + (args.length > mcpLimits.approvalChars ? cut : '');
   const params = {
@@ -109,7 +114,7 @@ function byCaller(
     requestedSchema: { type: 'object', properties: {} },
   };
   return new Promise((resolve, reject) => {
-    const refuse = (why: string): void => reject(new HubError('approval', why, { data: { policy } }));
+    const refuse = (why: string): void => reject(new HubError('approval', why, { data: { policy, approval } }));
     call.left.signal.addEventListener('abort', () => refuse('The caller has left.'), { once: true });
     call.asked({
       server,
@@ -119,7 +124,7 @@ function byCaller(
       answer(member, text) {
         const answer: unknown = JSON.parse(text);
         const isYes = member === 'result' && isObject(answer) && answer['action'] === 'accept';
-        recordAnswer(call, { server, tool, policy, isYes });
+        recordAnswer(call, { server, tool, policy, approval, isYes });
         if (isYes) resolve();
         else
           refuse(
@@ -131,4 +136,12 @@ function byCaller(
       withdrawn: undefined,
     });
   });
+}
+
+/** What the settings put into a hidden argument is not for the caller to see. */
+function withoutHidden({ method, message, view }: ClientRequest, args: string): string {
+  const name = method === 'tools/call' && isObject(message.params) ? message.params['name'] : undefined;
+  const rules = typeof name === 'string' ? (view.tool(name)?.rules?.rules ?? []) : [];
+  const hidden = rules.filter(([, { hidden }]) => hidden).map(([argument]) => [argument, null] as const);
+  return hidden.length === 0 ? args : editObject(args, Object.fromEntries(hidden));
 }

@@ -8,6 +8,7 @@ import { governanceLimits } from '../../governance/limits.ts';
 import { type ClientRequest, clientRequest } from '../request.ts';
 import { admit, unclear } from './admission.ts';
 import { approvedEdits, type AskingCall, type WaitingAdmission } from './approval.ts';
+import { yesTo } from './still-allowed.ts';
 import { changeFault, type QuestionedCall, questionText } from './guard-questions.ts';
 
 /** What of a call is needed to ask guards about it. */
@@ -21,8 +22,8 @@ export interface UnsentCall extends GuardedCall, AskingCall {
   readonly options: GuardedCall['options'];
   /** What guards have changed of the params. */
   changed: Edits | undefined;
-  /** A person was asked, and has said yes. */
-  isApproved: boolean;
+  /** What a person was asked and has said yes to (`yesTo`). */
+  approvedBy: string | undefined;
 }
 
 /**
@@ -44,7 +45,7 @@ export async function guardedEdits(call: UnsentCall, admission: WaitingAdmission
   const own = { ...edits, ...changed };
   if (!again?.question) return own;
   const approved = await approvedEdits(call, { ...again, counted: undefined, isRound: admission.isRound }, own);
-  call.isApproved = true;
+  call.approvedBy = yesTo(again.question);
   return approved;
 }
 

@@ -69,8 +69,9 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   const clean = requestWithoutSecrets(given, target, options.governance.settings());
   const request = clean.method === 'tools/call' ? withOwnArguments(clean) : clean;
   const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
-  if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
+  // What policies say now counts for a call that has waited for its client too.
   const admission = admit(request, target, options.governance);
+  if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const connection = connectionFor(request, target, options);
   if (!connection) throw unknownTarget(request);
   const counted = admission && !admission.question ? admission.count() : undefined;

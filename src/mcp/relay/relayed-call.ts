@@ -28,7 +28,7 @@ import { approvedEdits, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
-import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow } from './still-allowed.ts';
+import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow, yesTo } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message }: ClientRequest): string {
@@ -63,7 +63,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #waited = false;
   #over = false;
   /** A person was asked, and has said yes. */
-  isApproved = false;
+  approvedBy: string | undefined;
   readonly #running: number;
   #left: AbortController | undefined;
 
@@ -144,7 +144,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async beginAdmitted(admission: WaitingAdmission, edits: Edits): Promise<void> {
     try {
       let own = admission.question ? await approvedEdits(this, admission, edits) : edits;
-      this.isApproved = admission.question !== undefined;
+      this.approvedBy = admission.question && yesTo(admission.question);
       const counted = await (admission.counted ?? admission.count());
       if (this.#over) return counted();
       this.counted = counted;
@@ -205,7 +205,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   get #waiting(): WaitingCall {
-    return { request: this.#sent, target: this.target, find: this.#find, isApproved: this.isApproved };
+    return { request: this.#sent, target: this.target, find: this.#find, approvedBy: this.approvedBy };
   }
 
   #paramsFor(id: number, own: Edits): string {

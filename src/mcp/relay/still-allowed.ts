@@ -1,6 +1,7 @@
 import type { Target, View } from '../../core/access/view.ts';
 import { HubError } from '../../core/errors.ts';
 import { ownServer } from '../../core/own-items.ts';
+import type { ApprovalQuestion } from '../../governance/approvals.ts';
 import { unknownTarget } from '../failure.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
 import { admit } from './admission.ts';
@@ -12,7 +13,7 @@ export interface WaitingCall {
   readonly target: Target;
   readonly find: FindTarget;
   /** A person was asked, and has said yes. */
-  readonly isApproved: boolean;
+  readonly approvedBy: string | undefined;
 }
 
 type Deciding = Pick<RelayOptions, 'views' | 'governance'>;
@@ -45,11 +46,16 @@ function refusedIn(view: View, call: WaitingCall, { governance }: Deciding): Hub
     const { server, key } = call.find(request).target;
     if (server !== target.server || key !== target.key) return unknownTarget(request);
     const asks = admit(request, target, governance)?.question;
-    return asks && !call.isApproved ? changedMeanwhile(target, asks.policy) : undefined;
+    return asks && call.approvedBy !== yesTo(asks) ? changedMeanwhile(target, asks.policy) : undefined;
   } catch (error) {
     if (error instanceof HubError) return error;
     throw error;
   }
+}
+
+/** What a person says yes to: another policy, or the same that asks other people, wants a yes of its own. */
+export function yesTo({ policy, who }: Pick<ApprovalQuestion, 'policy' | 'who'>): string {
+  return JSON.stringify([policy, who]);
 }
 
 /** A policy asks for a yes that it did not ask for when the call was made. */

@@ -150,7 +150,9 @@ class Suspended implements SuspendedCall {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#use = undefined;
-    this.call.resume(request);
+    // The arguments as they were read, decided about and approved: another text of the same may be read in another way.
+    const first = memberText(this.call.request.params ?? '{}', 'arguments') ?? null;
+    this.call.resume({ ...request, params: editObject(request.params ?? '{}', { arguments: first }) });
     if (this.#told) {
       this.#end();
       return this.#told();

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Check, EyeOff, Pin as PinIcon } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
+import { systemQuery, useChangeSystem } from '../../api/system.ts';
 import type { Pin } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
@@ -11,21 +13,38 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { Failure } from '../../ui/failure.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { changesOf } from '../../lib/changes.ts';
 import { pinsQuery } from './queries.ts';
 
-/** As many as are drawn at once; the rest comes when these are decided. */
-const shownMost = 200;
+/** As many of a server as are drawn at once. */
+const shownAtOnce = 200;
+
+/** Which of them are shown; empty: all. */
+interface Filter {
+  readonly server: string;
+  readonly state: string;
+  readonly risk: string;
+}
+
+const all: Filter = { server: '', state: '', risk: '' };
 
 /** What servers changed, held against what was approved: for admins. */
 export function Pins() {
   const { t } = useTranslation();
   const found = useQuery(pinsQuery);
+  const [filter, setFilter] = useState(all);
   const pins = found.data ?? [];
-  const servers = [...new Set(pins.map(({ server }) => server))];
+  const shown = pins.filter(
+    ({ server, state, risk }) =>
+      (filter.server === '' || filter.server === server) &&
+      (filter.state === '' || filter.state === state) &&
+      (filter.risk === '' || filter.risk === risk),
+  );
+  const servers = [...new Set(shown.map(({ server }) => server))];
   return (
-    <Page title={t('nav.pins')} lead={t('pins.lead')}>
+    <Page title={t('nav.pins')} lead={t('pins.lead')} actions={<Mode />}>
       {found.error ? (
         <Failure error={found.error} retry={() => void found.refetch()} />
       ) : !found.data ? (
@@ -35,11 +54,65 @@ export function Pins() {
           <Empty icon={PinIcon} title={t('pins.emptyTitle')} text={t('pins.emptyText')} />
         </div>
       ) : (
-        servers.map((server) => (
-          <OfServer key={server} server={server} pins={pins.filter((pin) => pin.server === server)} />
-        ))
+        <>
+          <Filters pins={pins} filter={filter} onChange={setFilter} />
+          {servers.length === 0 && <p className="text-soft text-sm">{t('pins.noneFits')}</p>}
+          {servers.map((server) => (
+            <OfServer key={server} server={server} pins={shown.filter((pin) => pin.server === server)} />
+          ))}
+        </>
       )}
     </Page>
+  );
+}
+
+/** What becomes of what servers change, where they have no mode of their own. */
+function Mode() {
+  const { t } = useTranslation();
+  const { data: system } = useQuery(systemQuery);
+  const change = useChangeSystem();
+  return (
+    system && (
+      <label className="text-soft flex flex-wrap items-center gap-2 text-sm">
+        {t('pins.mode')}
+        <Select
+          value={system.pins?.mode ?? 'warn'}
+          disabled={boot.readonly || change.isPending}
+          onChange={({ target }) => change.mutate({ pins: { mode: target.value } })}
+          options={(['warn', 'hold', 'off'] as const).map((value) => ({ value, label: t(`pins.modes.${value}`) }))}
+        />
+      </label>
+    )
+  );
+}
+
+interface FiltersProps {
+  readonly pins: readonly Pin[];
+  readonly filter: Filter;
+  readonly onChange: (filter: Filter) => void;
+}
+
+function Filters({ pins, filter, onChange }: FiltersProps) {
+  const { t } = useTranslation();
+  const servers = [...new Set(pins.map(({ server }) => server))];
+  const states = [...new Set(pins.map(({ state }) => state))];
+  const choices = {
+    server: servers.map((value) => ({ value, label: value })),
+    state: states.map((value) => ({ value, label: t(`pins.states.${value}`) })),
+    risk: (['high', 'low'] as const).map((value) => ({ value, label: t(`pins.risks.${value}`) })),
+  };
+  return (
+    <div className="flex flex-wrap gap-2">
+      {(['server', 'state', 'risk'] as const).map((part) => (
+        <Select
+          key={part}
+          aria-label={t(`pins.${part}`)}
+          value={filter[part]}
+          onChange={({ target }) => onChange({ ...filter, [part]: target.value })}
+          options={[{ value: '', label: `${t(`pins.${part}`)}: ${t('pins.any')}` }, ...choices[part]]}
+        />
+      ))}
+    </div>
   );
 }
 
@@ -58,28 +131,38 @@ function useDecision(server: string) {
 function OfServer({ server, pins }: { readonly server: string; readonly pins: readonly Pin[] }) {
   const { t } = useTranslation();
   const decide = useDecision(server);
+  const [most, setMost] = useState(shownAtOnce);
   const open = pins.filter(({ state }) => state !== 'rejected');
-  const approveAll = async () => {
-    const title = t('pins.approveAllTitle', { server });
-    const text = t('pins.approveAllText', { number: count(open.length), count: open.length });
-    if (await confirm({ title, text, action: t('pins.approveAll') }))
-      decide.mutate({ decision: 'approve', pins: open });
+  const hideable = open.filter(({ state }) => state !== 'gone');
+  const decideAll = async (decision: Decision, some: readonly Pin[]) => {
+    const title = t(`pins.${decision}AllTitle`, { server });
+    const text = t(`pins.${decision}AllText`, { number: count(some.length), count: some.length });
+    if (await confirm({ title, text, action: t(`pins.${decision}All`) })) decide.mutate({ decision, pins: some });
   };
   const actions = open.length > 1 && !boot.readonly && (
-    <Button icon={Check} busy={decide.isPending} onClick={() => void approveAll()}>
-      {t('pins.approveAll')}
-    </Button>
+    <>
+      {hideable.length > 1 && (
+        <Button icon={EyeOff} disabled={decide.isPending} onClick={() => void decideAll('reject', hideable)}>
+          {t('pins.rejectAll')}
+        </Button>
+      )}
+      <Button icon={Check} busy={decide.isPending} onClick={() => void decideAll('approve', open)}>
+        {t('pins.approveAll')}
+      </Button>
+    </>
   );
   return (
     <Panel title={server} flush actions={actions}>
       <ul className="divide-line divide-y">
-        {pins.slice(0, shownMost).map((pin) => (
+        {pins.slice(0, most).map((pin) => (
           <Waiting key={`${pin.kind} ${pin.name}`} pin={pin} />
         ))}
       </ul>
-      {pins.length > shownMost && (
-        <p className="text-soft border-line border-t px-4 py-3 text-xs">
-          {t('pins.more', { number: count(pins.length - shownMost), count: pins.length - shownMost })}
+      {pins.length > most && (
+        <p className="border-line border-t px-4 py-3">
+          <Button onClick={() => setMost(most + shownAtOnce)}>
+            {t('pins.more', { number: count(Math.min(shownAtOnce, pins.length - most)) })}
+          </Button>
         </p>
       )}
     </Panel>
