@@ -103,7 +103,7 @@ export class HubError extends Error {
   readonly reason: Reason | undefined;
   /** Of a server that does not connect: what it said last. For those who manage it. */
   readonly output: string | undefined;
-  /** With `policy`, `approval` and `guard`: what refused the call, for programs. */
+  /** With `policy`, `approval` and `guard`: what refused the call, for programs. Every caller may read it. */
   readonly data: HubErrorOptions['data'];
   /** `message` by name, where it is one of the table of sentences (`core/sentences.ts`). */
   readonly said: HubErrorOptions['said'];

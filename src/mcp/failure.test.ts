@@ -30,3 +30,9 @@ test('of a server that was taken away no caller is told to try again', () => {
   expect(message).toMatch(/^Server "alpha" was stopped .* List what there is again\.$/);
   expect(message).not.toContain('ry again');
 });
+
+test('why a program ended is for those who manage its server, not for the calls that it ended', () => {
+  const reason = { code: 'exited', values: { code: '3', line: 'cannot log in' } } as const;
+  const error = new HubError('upstream_unavailable', 'The program exited: cannot log in', { reason });
+  expect(toldToCaller(error, 'alpha', 'disconnected').data).toBeUndefined();
+});

@@ -11,12 +11,11 @@ import type { ClientRequest } from './request.ts';
 export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
   const text = error.told ?? words(error, server, status, phase);
   if (text === undefined || text === error.message) return error;
-  const { code, retryAfterMs, reason } = error;
+  const { code, retryAfterMs, data } = error;
   const options = {
     cause: error,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    // The name alone: its values may quote what is not for every caller.
-    ...(reason && { data: { reason: reason.code } }),
+    ...(data && { data }),
   };
   return typeof text === 'string' ? new HubError(code, text, options) : saying(code, text.code, text.values, options);
 }

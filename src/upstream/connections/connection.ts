@@ -191,7 +191,7 @@ export class Connection {
     const { kind } = this.#tracker.now;
     if (kind === 'asleep' || (kind === 'disconnected' && this.#sleep.mayTryAgain)) void this.#connect(true);
     this.#sleep.used();
-    return this.#tracker.available(waitMs + this.#options.connectTimeoutMs).then(() => this.#sleep.used());
+    return this.#tracker.available(waitMs + this.#options.connectTimeoutMs, true).then(() => this.#sleep.used());
   }
 
   /**

@@ -59,9 +59,10 @@ export class StatusTracker {
 
   /**
    * Resolves once the server can be called, after `waitMs` at the latest; throws HubError `upstream_unavailable` or
-   * `oauth_required` when it is not connected and not about to be.
+   * `oauth_required` when it is not connected and not about to be. `isOnDemand`: callers start the server, and hear by
+   * name why that failed.
    */
-  async available(waitMs: number): Promise<void> {
+  async available(waitMs: number, isOnDemand = false): Promise<void> {
     const end = performance.now() + waitMs;
     // A second attempt may follow at once.
     while (this.#now.kind === 'connecting' && performance.now() < end) await this.#next(end - performance.now());
@@ -84,6 +85,8 @@ export class StatusTracker {
       cause: status.error,
       reason,
       retryAfterMs,
+      // The name alone: its values may quote what is not for every caller.
+      ...(isOnDemand && reason && { data: { reason: reason.code } }),
       ...(unreachable !== undefined && { unreachable }),
     });
   }
