@@ -46,7 +46,11 @@ export const reasonTable = {
   },
   sandbox_secret: {
     text: '"{{path}}" is or contains what no sandbox has: the data folder or the settings of the hub, or the system itself.',
-    advice: 'Name folders without them in "{{list}}".',
+    advice: 'Name folders without them in "{{list}}", or move the data folder and the settings to another place.',
+  },
+  sandbox_nested: {
+    text: '"{{path}}" is below a folder that its sandbox may write to, or leads through one: the program could put a link in its place.',
+    advice: 'Name paths outside of "sandbox.write" in "{{list}}".',
   },
   sandbox_program: {
     text: 'The program "{{command}}" is not in its sandbox.',

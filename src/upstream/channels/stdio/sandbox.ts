@@ -27,8 +27,8 @@ export function sandboxPlaces(hub: { readonly dataDir: string; readonly settings
   return { dataDir: realOf(resolve(hub.dataDir)), secretFiles: [...new Set([...files, ...files.map(realOf)])] };
 }
 
-/** Folders of the system that programs need to run at all; none of them holds data of a user or of the hub. */
-const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
+/** Folders of the system that programs need to run at all. `/opt` is none: applications have their data there. */
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
 const systemFiles = [
   '/etc/alternatives',
   '/etc/ca-certificates',
@@ -86,21 +86,22 @@ export function inSandbox(options: StdioOptions, { sandbox, places, isShared }: 
   const bwrap = onPath('bwrap', hubPath);
   if (process.platform !== 'linux' || bwrap === undefined) throw refused(name, { code: 'sandbox_missing', values: {} });
   checkSandbox(name, sandbox, options.cwd, places);
+  const own = programPlaces(command, path, writable(sandbox, places));
+  const around = [...systemFolders, ...own].find((one) => existsSync(one) && holdsSecrets(realOf(one), places));
+  if (around !== undefined) throw refused(name, { code: 'sandbox_secret', values: { path: around, list: 'command' } });
   const home = homeOf(places.dataDir, name);
   if (!isShared) mkdirSync(home, { recursive: true, mode: 0o700 });
   const cwd = options.cwd === undefined ? home : resolve(options.cwd);
-  const seen = [
-    ...sandbox.read,
-    ...(options.cwd === undefined ? [] : [resolve(options.cwd)]),
-    ...ownFiles(options, places),
-  ];
+  // Below a folder that the program writes to it is there already, and on the host it could have become a link.
+  const isThere = options.cwd === undefined || sandbox.write.some((folder) => isBelow(cwd, folder));
+  const seen = [...sandbox.read, ...(isThere ? [] : [cwd]), ...ownFiles(options, places)];
   const env = Object.fromEntries(Object.entries(options.inheritedEnv).filter(([key]) => inherited.test(key)));
   const args = [
     ownNamespaces,
     sandbox.network === 'none' ? ['--unshare-net'] : [],
     systemMounts(sandbox.network === 'host'),
     ['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
-    programMounts(command, path),
+    own.flatMap((place) => ['--ro-bind-try', realOf(place), place]),
     pathMounts(seen, sandbox.write),
     isShared ? ['--tmpfs', home] : ['--bind', home, home],
     ['--chdir', cwd, '--', command, ...options.args],
@@ -126,23 +127,55 @@ export function checkSandbox(
   cwd: string | undefined,
   places: SandboxPlaces,
 ): void {
+  const loose = writable(sandbox, places);
   for (const list of ['read', 'write'] as const)
-    for (const one of sandbox[list]) checkPath(name, `sandbox.${list}`, one, places);
+    for (const one of sandbox[list]) {
+      checkPath(name, `sandbox.${list}`, one, places);
+      mustBeFixed(name, `sandbox.${list}`, one, loose);
+    }
   if (cwd === undefined) return;
   if (!isFolder(cwd)) throw refused(name, { code: 'folder_not_found', values: { folder: cwd } });
   checkPath(name, 'cwd', resolve(cwd), places);
+  if (!sandbox.write.some((folder) => isBelow(resolve(cwd), folder))) mustBeFixed(name, 'cwd', cwd, loose);
+}
+
+/** Folders in which a program in a sandbox can put links. */
+function writable({ write }: SandboxSettings, { dataDir }: SandboxPlaces): string[] {
+  return [...write.flatMap((folder) => [resolve(folder), realOf(folder)]), join(dataDir, 'sandbox')];
+}
+
+/** What the program may write to it could make a link to any folder of the host, which the next start would follow. */
+function mustBeFixed(name: string, list: string, path: string, loose: readonly string[]): void {
+  const isLoose = waysOf(resolve(path)).some((way) => loose.some((folder) => way !== folder && isBelow(way, folder)));
+  if (isLoose) throw refused(name, { code: 'sandbox_nested', values: { path, list } });
+}
+
+/** A path, and what it becomes with each link that it leads through. */
+function waysOf(path: string, most = 40): string[] {
+  const parts = path.split(sep).slice(1);
+  for (const at of parts.keys()) {
+    const before = sep + parts.slice(0, at + 1).join(sep);
+    const link = linkOf(before);
+    if (link !== undefined && most > 0)
+      return [path, ...waysOf(resolve(dirname(before), link, ...parts.slice(at + 1)), most - 1)];
+  }
+  return [path];
 }
 
 function checkPath(name: string, list: string, path: string, places: SandboxPlaces): void {
   const values = { path, list };
   if (!isAbsolute(path) || !existsSync(path)) throw refused(name, { code: 'sandbox_path', values });
   const real = realpathSync(path);
-  const { dataDir, secretFiles } = places;
+  const { dataDir } = places;
   const isForServers = ofServers.some((folder) => isBelow(real, join(dataDir, folder)));
   // Also a folder around them: a file that is hidden in it is there again once the hub has replaced it.
-  const hasSecrets =
-    (isBelow(real, dataDir) && !isForServers) || [dataDir, ...secretFiles].some((secret) => isBelow(secret, real));
+  const hasSecrets = (isBelow(real, dataDir) && !isForServers) || holdsSecrets(real, places);
   if (hasSecrets || /^\/(proc|sys|dev)(\/|$)/.test(real)) throw refused(name, { code: 'sandbox_secret', values });
+}
+
+/** Whether a folder is, or is around, the data folder or a file with secrets. */
+function holdsSecrets(real: string, { dataDir, secretFiles }: SandboxPlaces): boolean {
+  return [dataDir, ...secretFiles].some((secret) => isBelow(secret, real));
 }
 
 /** A bundle or sample that the arguments name, which the hub put into its data folder for this server. */
@@ -166,22 +199,40 @@ function systemMounts(hasNetwork: boolean): string[] {
 }
 
 /** The program and Node where they are outside of the system's folders, as with nvm or in a user's `bin`. */
-function programMounts(command: string, path: string): string[] {
-  const found = isAbsolute(command) ? command : onPath(command, path);
-  const places = [installationOf(process.execPath), ...(found === undefined ? [] : [found, installationOf(found)])];
-  return [...new Set(places)]
-    .filter((place) => !isOfSystem(place))
-    .flatMap((place) => ['--ro-bind-try', realOf(place), place]);
+function programPlaces(command: string, path: string, loose: readonly string[]): string[] {
+  const found = isAbsolute(command) ? resolve(command) : onPath(command, path);
+  // Where the program could change it, links that it has made are not followed.
+  const isLoose = (place: string) => waysOf(place).some((way) => loose.some((folder) => isBelow(way, folder)));
+  const ofProgram =
+    found === undefined || isLoose(found) ? [] : [found, ...environmentOf(found), ...installationOf(found)];
+  return [...new Set([...installationOf(process.execPath), ...ofProgram])].filter(
+    (place) => !isOfSystem(place) && !isLoose(place),
+  );
 }
 
-/** The folder of a program that has its libraries beside `bin`, as Node and Python environments do; else the file. */
-function installationOf(program: string): string {
+/** Of the folder of a program: what it needs of it. Beside that a user has other things there (`~/.local/share`). */
+const installed = ['bin', 'lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
+
+/** The libraries of a program that has them beside its `bin`, as Node and Python environments do; else the file. */
+function installationOf(program: string): string[] {
   const real = realOf(program);
+  const inModules = /^(.{2,})\/lib\/node_modules\//.exec(real)?.[1];
+  if (inModules !== undefined) return [join(inModules, 'bin'), join(inModules, 'lib', 'node_modules')];
   const folder = dirname(real);
   const prefix = dirname(folder);
-  const isInstallation = basename(folder) === 'bin' && existsSync(join(prefix, 'lib')) && prefix.split(sep).length > 3;
-  const inModules = /^(.{2,})\/lib\/node_modules\//.exec(real)?.[1];
-  return inModules ?? (isInstallation ? prefix : real);
+  const isDeep = prefix.split(sep).length > 3 || prefix.startsWith('/opt/');
+  const isInstallation = basename(folder) === 'bin' && existsSync(join(prefix, 'lib')) && isDeep;
+  return isInstallation ? partsOf(prefix) : [real];
+}
+
+/** A Python environment, whose interpreter is a link out of it. */
+function environmentOf(program: string): string[] {
+  const prefix = dirname(dirname(program));
+  return existsSync(join(prefix, 'pyvenv.cfg')) ? partsOf(prefix) : [];
+}
+
+function partsOf(prefix: string): string[] {
+  return installed.map((part) => join(prefix, part)).filter((part) => existsSync(part));
 }
 
 const isOfSystem = (path: string): boolean => systemFolders.some((folder) => isBelow(path, folder));

@@ -18,7 +18,11 @@ export const sandboxReasons = {
   },
   sandbox_secret: {
     text: '„{{path}}“ ist oder enthält, was in keiner Sandbox ist: den Datenordner oder die Einstellungen des Hubs, oder das System selbst.',
-    advice: 'Nennen Sie unter "{{list}}" Ordner ohne diese.',
+    advice: 'Nennen Sie unter "{{list}}" Ordner ohne diese, oder verlegen Sie den Datenordner und die Einstellungen.',
+  },
+  sandbox_nested: {
+    text: '„{{path}}“ liegt unter einem Ordner, in den die Sandbox schreiben darf, oder führt durch einen: Das Programm könnte dort eine Verknüpfung anlegen.',
+    advice: 'Nennen Sie unter "{{list}}" Pfade außerhalb von "sandbox.write".',
   },
   sandbox_program: {
     text: 'Das Programm „{{command}}“ ist nicht in seiner Sandbox.',

@@ -18,7 +18,12 @@ export const sandboxReasons = {
   },
   sandbox_secret: {
     text: '«{{path}}» es o contiene lo que ningún entorno aislado tiene: la carpeta de datos o los ajustes del hub, o el propio sistema.',
-    advice: 'Indica en "{{list}}" carpetas que no los contengan.',
+    advice:
+      'Indica en "{{list}}" carpetas que no los contengan, o traslada la carpeta de datos y los ajustes a otro lugar.',
+  },
+  sandbox_nested: {
+    text: '«{{path}}» está dentro de una carpeta en la que el entorno aislado puede escribir, o pasa por una: el programa podría poner un enlace en su lugar.',
+    advice: 'Indica en "{{list}}" rutas fuera de "sandbox.write".',
   },
   sandbox_program: {
     text: 'El programa «{{command}}» no está en su entorno aislado.',

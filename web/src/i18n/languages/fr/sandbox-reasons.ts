@@ -19,7 +19,12 @@ export const sandboxReasons = {
   },
   sandbox_secret: {
     text: '« {{path}} » est ou contient ce qu’aucun bac à sable ne contient : le dossier de données ou les réglages du hub, ou le système lui-même.',
-    advice: 'Indiquez dans "{{list}}" des dossiers qui ne les contiennent pas.',
+    advice:
+      'Indiquez dans "{{list}}" des dossiers qui ne les contiennent pas, ou déplacez le dossier de données et les réglages.',
+  },
+  sandbox_nested: {
+    text: '« {{path}} » se trouve dans un dossier où le bac à sable peut écrire, ou passe par un tel dossier : le programme pourrait y mettre un lien.',
+    advice: 'Indiquez dans "{{list}}" des chemins hors de "sandbox.write".',
   },
   sandbox_program: {
     text: 'Le programme « {{command}} » n’est pas dans son bac à sable.',

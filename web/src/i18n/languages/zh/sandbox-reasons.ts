@@ -18,7 +18,11 @@ export const sandboxReasons = {
   },
   sandbox_secret: {
     text: '“{{path}}”是或包含任何沙箱都不包含的内容：Hub 的数据目录或设置，或系统本身。',
-    advice: '请在 "{{list}}" 中填写不含这些内容的目录。',
+    advice: '请在 "{{list}}" 中填写不含这些内容的目录，或将数据目录和设置移到其他位置。',
+  },
+  sandbox_nested: {
+    text: '“{{path}}”位于沙箱可写入的目录之下，或经过这样的目录：程序可能在该处放置链接。',
+    advice: '请在 "{{list}}" 中填写 "sandbox.write" 以外的路径。',
   },
   sandbox_program: {
     text: '程序“{{command}}”不在其沙箱中。',
