@@ -58,7 +58,8 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
   const catalogue = () => pool.catalogue;
   const groups: GroupRoutes = {
     settings,
-    catalogue: () => pool.catalogue,
+    catalogue,
+    shown: () => pins.applied(pool.catalogue),
     knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
     log,
   };

@@ -219,8 +219,25 @@ describe('the API', () => {
     expect([odd.status, odd.body.message]).toEqual([200, expect.stringContaining('"typo"')]);
   });
 
-  test('the owner of a group overrides there, but opens nothing that the server hides', async () => {
-    const body = { arguments: { tenant: { value: 'evil' } }, name: 'tell' };
+  test('an override of a group opens nothing that the server hides; its owner who does not manage the server changes the name alone', async () => {
+    const rest = { arguments: { tenant: { value: 'evil' } } };
+    const body = { ...rest, name: 'tell' };
+    for (const more of [rest, { title: 'x' }, { description: 'x' }, { annotations: { readOnlyHint: true } }]) {
+      const refused = await api(hub, 'PUT', `${groupPath}?dryRun=true`, { token: ann, body: more });
+      expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining('name alone')]);
+      const servers = [{ name: 'crm', overrides: { echo: more } }];
+      const ways = [
+        await api(hub, 'PUT', groupPath, { token: ann, body: more }),
+        await api(hub, 'PUT', '/groups/team', { token: ann, body: { servers } }),
+        await api(hub, 'PUT', '/groups/team/servers/batch', { token: ann, body: { servers } }),
+        await api(hub, 'POST', '/groups', { token: ann, body: { name: 'mine', servers } }),
+      ];
+      expect(ways.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    }
+    expect((await api(hub, 'PUT', groupPath, { token: admin, body: { ...rest, name: 'ask' } })).status).toBe(200);
+    const without = { servers: [{ name: 'crm', overrides: null }] };
+    expect((await api(hub, 'PUT', '/groups/team', { token: ann, body: without })).status).toBe(403);
+    expect((await api(hub, 'DELETE', groupPath, { token: ann })).status).toBe(403);
     const saved = await api(hub, 'PUT', groupPath, { token: ann, body });
     expect(saved.status, saved.text).toBe(200);
     expect(await names('team')).toEqual(['crm-tell', 'crm-rest']);
@@ -229,8 +246,38 @@ describe('the API', () => {
     const overrides = { other: { name: 'rest' }, echo: body };
     const seen = await api(hub, 'GET', '/groups/team/server-configs/crm', { token: ann });
     expect(seen.body.data).toMatchObject({ overrides });
-    expect((await api(hub, 'DELETE', groupPath, { token: ann })).status).toBe(200);
+    expect((await api(hub, 'DELETE', groupPath, { token: admin })).status).toBe(200);
     expect(await names('team')).toEqual(['crm-say', 'crm-rest']);
+  });
+
+  test('the owner of a group who does not manage the server sees its tools as callers do', async () => {
+    const shownTo = async (token: string, tool = 'echo') =>
+      api(hub, 'GET', `/groups/team/server-configs/crm/tools/${tool}/override`, { token });
+    const seen = await shownTo(ann);
+    expect(seen.body.data).toMatchObject({ before: { ...shown, name: 'say' }, after: { name: 'say' } });
+    expect(seen.text).not.toMatch(/tenant|Own words/);
+    expect((await shownTo(admin)).text).toContain('tenant');
+    expect((await shownTo(ann, 'other')).status).toBe(200);
+    expect((await shownTo(ann, 'nowhere')).status).toBe(404);
+    const off = (enabled: boolean) =>
+      api(hub, 'POST', '/servers/crm/tools/other/toggle', { token: admin, body: { enabled } });
+    expect((await off(false)).status).toBe(200);
+    const at = '/groups/team/server-configs/crm/tools/other/override';
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const body = method === 'PUT' ? { body: { name: 'x' } } : {};
+      expect((await api(hub, method, at, { token: ann, ...body })).status, method).toBe(404);
+    }
+    expect((await shownTo(admin, 'other')).status).toBe(200);
+    expect((await off(true)).status).toBe(200);
+    const pins = (mode: string) =>
+      api(hub, 'PUT', '/servers/crm', { token: admin, body: { config: { pins: { mode } } } });
+    expect((await pins('hold')).status).toBe(200);
+    const reject = { items: [{ kind: 'tool', name: 'other' }] };
+    expect((await api(hub, 'POST', '/pins/crm/reject', { token: admin, body: reject })).status).toBe(200);
+    expect((await shownTo(ann, 'other')).status).toBe(404);
+    expect((await shownTo(admin, 'other')).status).toBe(200);
+    expect((await api(hub, 'POST', '/pins/crm/approve', { token: admin, body: reject })).status).toBe(200);
+    expect((await shownTo(ann, 'other')).status).toBe(200);
   });
 
   test('is for those who may change the server or the group, and others do not see values', async () => {

@@ -18,6 +18,7 @@ const admin: GroupEditor = {
   seesServer: () => true,
   seesGroup: () => true,
   granted: () => ({ tools: 'all', prompts: 'all', resources: 'all', readOnly: false }),
+  manages: () => true,
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
 };

@@ -12,6 +12,8 @@ export interface AskedTool {
   readonly tool: string;
   /** What the settings of the server say of its tools. */
   readonly own: ReadonlyMap<string, ItemSettings> | undefined;
+  /** The caller may change the server, and so sees what it says itself. Others see it as its override has it. */
+  readonly isManaged: boolean;
 }
 
 /** The override that is shown: that of the server, or that of a group together with the server's. */
@@ -20,16 +22,17 @@ export type Shown = { readonly server: ToolOverride | undefined } | { readonly g
 /** The tool without the override and with it. */
 export function overrideShown(
   { offers }: Catalogue,
-  { server, tool, own }: AskedTool,
+  { server, tool, own, isManaged }: AskedTool,
   shown: Shown,
 ): ToolOverrideAnswer {
   const item = offers.get(server)?.tools.find(({ key }) => key === tool);
   const written = 'server' in shown ? shown.server : shown.group;
   const inForce = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
+  const ofServer = mergedOverride(own?.get(tool), undefined);
   return {
     tool,
     override: written ? overrideAnswer(written) : null,
-    before: item ? JSON.parse(item.text) : null,
+    before: item ? JSON.parse(overriddenText(item, isManaged ? undefined : ofServer)) : null,
     after: item ? JSON.parse(overriddenText(item, inForce)) : null,
   };
 }

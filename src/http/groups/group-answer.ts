@@ -8,12 +8,15 @@ import { groupAnswer, type GroupChange } from '../../settings/group/group-edits.
 import type { GroupEditor } from '../../settings/group/group-servers.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { type Caller, changeAs } from '../frame/caller.ts';
+import { manages } from '../frame/reachable.ts';
 
 export interface GroupRoutes {
   readonly settings: Pick<SettingsStore, 'change'>;
   /** The tools a server offers now, by its own names; undefined while that is not known. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
   readonly catalogue: () => Catalogue;
+  /** The catalogue without what pins hold back. */
+  readonly shown: () => Catalogue;
   readonly log: Logger;
 }
 
@@ -36,6 +39,10 @@ function groupEditor(caller: Caller, by: Editor, knownTools: GroupRoutes['knownT
     granted(name) {
       const server = servers.get(name);
       return server && granted(settings, principal, server);
+    },
+    manages(name) {
+      const server = servers.get(name);
+      return server !== undefined && manages(caller, server);
     },
     knownTools,
     shownTool,

@@ -64,12 +64,14 @@ export const groups: Subject = {
     },
     'GET /groups/:id/server-configs/:serverName/tools/:tool/override': {
       summary: 'What the group shows of a tool in place of what its server says',
-      description: 'For the owner of the group and admins.',
+      description:
+        'For the owner of the group and admins. Who may not change the server sees its tools as callers do, also at `before`.',
       answer: { data: ref('ToolOverride') },
     },
     'PUT /groups/:id/server-configs/:serverName/tools/:tool/override': {
       summary: 'Override a tool in a group',
-      description: 'The whole override. What the override of the server hides or fixes stays.',
+      description:
+        'The whole override. What the override of the server hides or fixes stays. Who may not change the server changes `name` alone.',
       query: { dryRun: { type: 'boolean', description: 'Change nothing; show what would come of it.' } },
       body: overrideShape,
       answer: { data: ref('ToolOverride') },

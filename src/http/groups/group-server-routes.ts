@@ -1,4 +1,7 @@
 import { type Context, Hono } from 'hono';
+import { granted } from '../../core/access/rules.ts';
+import { isReadOnly } from '../../core/access/tool-override.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import {
@@ -11,12 +14,13 @@ import {
   setGroupTools,
 } from '../../settings/group/group-edits.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
-import type { GroupSettings } from '../../core/settings/types.ts';
+import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
+import { checkOverride } from '../../settings/group/group-servers.ts';
 import { flagOf } from '../frame/query.ts';
 import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../settings/group/group-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
-import { groupOf } from '../frame/reachable.ts';
+import { groupOf, manages } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { overrideChecked, overrideShown } from '../frame/tool-override.ts';
 import { changedGroup, changeGroups, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
@@ -109,20 +113,27 @@ function overrideRoutes(routes: Hono<ApiEnv>, options: GroupRoutes): void {
     const entry = group.servers.find(({ name }) => name === serverName && sees(name));
     if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
     if (!mayChange(caller, group)) throw new HubError('forbidden', `The group "${group.name}" is not yours to change.`);
-    const asked = { server: serverName, tool, own: caller.settings.servers.get(serverName)?.tools };
-    return { caller, id, entry, asked };
+    const server = caller.settings.servers.get(serverName);
+    const isManaged = caller.admin || (server !== undefined && manages(caller, server));
+    const catalogue = isManaged ? options.catalogue() : seenOf(caller, server, options.shown());
+    if (!isManaged && !catalogue.offers.get(serverName)?.tools.some(({ key }) => key === tool))
+      throw new HubError('not_found', `Server "${serverName}" has no tool "${tool}".`);
+    const asked = { server: serverName, tool, own: server?.tools, isManaged };
+    return { caller, id, entry, asked, catalogue };
   }
 
   routes.get(overridePath, (c) => {
-    const { asked, entry } = changeable(c);
-    return ok(c, overrideShown(options.catalogue(), asked, { group: entry.overrides?.get(asked.tool) }));
+    const { asked, entry, catalogue } = changeable(c);
+    return ok(c, overrideShown(catalogue, asked, { group: entry.overrides?.get(asked.tool) }));
   });
 
   routes.put(overridePath, async (c) => {
-    const { caller, id, asked } = changeable(c);
+    const { caller, id, entry, asked, catalogue } = changeable(c);
     const given = parseInput(overrideShape, await jsonBody(c.req.raw), `Cannot override "${asked.tool}"`);
     const group = readOverride(given);
-    const [answer, notes] = overrideChecked(options.catalogue(), asked, { group });
+    const attempt = `Cannot override "${asked.tool}" of server "${asked.server}"`;
+    if (!asked.isManaged) checkOverride(group, entry.overrides?.get(asked.tool), { attempt, ...asked });
+    const [answer, notes] = overrideChecked(catalogue, asked, { group });
     if (flagOf(c.req.query(), 'dryRun')) return ok(c, answer, notes);
     const { username: by } = editorOf(caller);
     await changeGroups(options, caller, (draft, by) =>
@@ -133,14 +144,28 @@ function overrideRoutes(routes: Hono<ApiEnv>, options: GroupRoutes): void {
   });
 
   routes.delete(overridePath, async (c) => {
-    const { caller, id, asked } = changeable(c);
+    const { caller, id, asked, catalogue } = changeable(c);
     const { username: by } = editorOf(caller);
     await changeGroups(options, caller, (draft, by) =>
       overrideGroupTool(draft, by, id, { ...asked, override: undefined }),
     );
     log.info('tool overridden', { group: id, server: asked.server, item: asked.tool, by });
-    return ok(c, overrideShown(options.catalogue(), asked, { group: undefined }));
+    return ok(c, overrideShown(catalogue, asked, { group: undefined }));
   });
+}
+
+/** The catalogue with those tools of the server that a caller who does not manage it may call. */
+function seenOf(caller: Caller, server: ServerSettings | undefined, { offers, version }: Catalogue): Catalogue {
+  const offer = server && offers.get(server.name);
+  const grant = server && granted(caller.settings, caller.principal, server);
+  if (!offer || !grant) return { version, offers: new Map() };
+  const { tools, readOnly } = grant;
+  const seen = offer.tools.filter((item) => {
+    const settings = server.tools.get(item.key);
+    if (settings?.enabled === false || (tools !== 'all' && !tools.includes(item.key))) return false;
+    return !readOnly || isReadOnly(item, settings);
+  });
+  return { version, offers: new Map([[server.name, { ...offer, tools: seen }]]) };
 }
 
 function mayChange({ admin, user }: Caller, group: GroupSettings): boolean {

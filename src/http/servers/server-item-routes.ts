@@ -109,7 +109,8 @@ function overrideRoutes(routes: Hono<ApiEnv>, { settings, catalogue, log }: Serv
     const { caller } = c.var;
     const { server: name, item } = c.req.param();
     const server = managedServer(caller, name, `Cannot override a tool of server "${name}"`);
-    return { server: server.name, tool: keysOf(catalogue(), caller, server, 'tools')(item), own: server.tools };
+    const tool = keysOf(catalogue(), caller, server, 'tools')(item);
+    return { server: server.name, tool, own: server.tools, isManaged: true };
   }
 
   routes.get(overridePath, (c) => {

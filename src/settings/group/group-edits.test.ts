@@ -29,6 +29,7 @@ const editor = (more: Partial<GroupEditor> = {}): GroupEditor => ({
   seesServer: () => true,
   seesGroup: () => true,
   granted: () => ({ tools: 'all', prompts: 'all', resources: 'all', readOnly: false }),
+  manages: () => true,
   knownTools: () => undefined,
   shownTool: (prefix, tool) => `${prefix}-${tool}`,
   ...more,

@@ -22,6 +22,7 @@ import { nameKey } from '../user/user-names.ts';
 import type { GroupServerInput, GroupUpdate, NewGroup, ServerToAdd } from './group-input.ts';
 import {
   beyondGrant,
+  checkOverrides,
   checkPrefixes,
   groupEntry,
   type GroupEditor,
@@ -210,7 +211,9 @@ export function overrideGroupTool(
   const { overrides, ...entry } = groupEntry(list[at]);
   const others = Object.entries(isObject(overrides) ? overrides : {}).filter(([name]) => name !== tool);
   const next = Object.fromEntries(override ? [...others, [tool, override]] : others);
-  list[at] = { ...entry, ...(Object.keys(next).length > 0 && { overrides: next }) };
+  const written = { ...entry, ...(Object.keys(next).length > 0 && { overrides: next }) };
+  checkOverrides(by, written, list[at], attempt);
+  list[at] = written;
   return changed(draft, group, by, []);
 }
 

@@ -1,9 +1,8 @@
 import type { Grant } from '../../core/access/rules.ts';
-import { listed } from '../../core/errors.ts';
-import type { HubError, Problem } from '../../core/errors.ts';
+import { HubError, listed, type Problem } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { GroupServer, Selection } from '../../core/settings/types.ts';
+import type { GroupServer, Selection, ToolOverride } from '../../core/settings/types.ts';
 import {
   type Draft,
   type Editor,
@@ -24,6 +23,8 @@ import { overridesIn } from '../document/tool-override.ts';
 export interface GroupEditor extends Editor {
   /** What of a server the editor may use; undefined when it is out of reach. */
   readonly granted: (server: string) => Grant | undefined;
+  /** Whether the editor may change the server itself. */
+  readonly manages: (server: string) => boolean;
   /** The tools a server offers now, by its own names; undefined while it is away. */
   readonly knownTools: (server: string) => readonly string[] | undefined;
   /** The name under which clients see a tool, in a place where its server goes by `prefix`. */
@@ -42,7 +43,7 @@ export interface NewList {
 /**
  * The list to write in place of the old one. Entries the editor may not see stay, behind the others. Throws HubError
  * `invalid_input` naming every server that does not exist, is listed twice with different settings, of which too much
- * is selected, or whose tools could not be told from those of another.
+ * is selected, or whose tools could not be told from those of another; `forbidden` as `checkOverrides` does.
  */
 export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, wanted, plain }: NewList): Entry[] {
   const before: unknown[] = Array.isArray(old) ? old : [];
@@ -56,6 +57,7 @@ export function groupServers(draft: Draft, by: GroupEditor, { attempt, old, want
     }
     const last = before.find((element) => memberName(element) === name);
     const entry = newEntry(by, input, last, plain);
+    checkOverrides(by, entry, last, attempt);
     problems.push(...beyondGrant(by, entry, last).map((message) => ({ path: `servers[${i}]`, message })));
     const twin = chosen.get(name);
     if (twin && JSON.stringify(twin) !== JSON.stringify(entry)) {
@@ -97,6 +99,35 @@ export function beyondGrant(by: GroupEditor, entry: Entry, old: unknown): string
     if (wanted !== 'all' && wanted.every((item) => allowed.includes(item))) return [];
     return [`selects more ${kind} of server "${name}" than you may use; you may select ${listed(allowed)}`];
   });
+}
+
+/**
+ * Texts and arguments that a group shows reach the calls of all who use it: they are for those who may change the
+ * server itself. Others give its tools other names. Throws HubError `forbidden` where `entry` changes more of what
+ * `old` had.
+ */
+export function checkOverrides(by: GroupEditor, entry: Entry, old: unknown, attempt: string): void {
+  const server = textOf(entry['name']) ?? '';
+  if (by.manages(server)) return;
+  const before = isObject(old) ? overridesIn(old['overrides']) : undefined;
+  const wanted = overridesIn(entry['overrides']);
+  for (const tool of new Set([...(before?.keys() ?? []), ...(wanted?.keys() ?? [])]))
+    checkOverride(wanted?.get(tool), before?.get(tool), { attempt, server, tool });
+}
+
+/** The same for the override of one tool, and an editor who may not change its server. */
+export function checkOverride(
+  wanted: ToolOverride | undefined,
+  old: ToolOverride | undefined,
+  { attempt, server, tool }: { readonly attempt: string; readonly server: string; readonly tool: string },
+): void {
+  if (allButName(wanted) === allButName(old)) return;
+  const text = `${attempt}: of the tool "${tool}" you may change the name alone, not its texts, annotations or arguments. Leave those as they are, or ask the owner of server "${server}" or an admin.`;
+  throw new HubError('forbidden', text);
+}
+
+function allButName({ title, description, annotations, arguments: rules }: ToolOverride = {}): string {
+  return JSON.stringify([title, description, annotations, rules]);
 }
 
 /** An element of a group's `servers` as the document keeps it from now on; members it does not know stay. */
