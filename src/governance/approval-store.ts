@@ -53,6 +53,8 @@ export interface ApprovalStore {
   find(id: string): Promise<Approval | undefined>;
   /** Uses an approved question up. False: another call was first. */
   use(id: string, now: number): Promise<boolean>;
+  /** The call that used it was not made: approved again, unless it expired or the call was asked about again. */
+  giveBack(id: string, now: number): Promise<void>;
   wasUsed(hash: string, now: number): Promise<boolean>;
   /** Decides a question that waits; undefined when it does not, or has expired. */
   decide(
@@ -116,6 +118,13 @@ export function approvalsInMemory(): ApprovalStore {
     },
     find: async (id) => questions.get(id),
     use: async (id, now) => change(id, 'approved', { state: 'used' }, now) !== undefined,
+    async giveBack(id, now) {
+      const hash = questions.get(id)?.hash;
+      const isAskedAgain = [...questions.values()].some(
+        (one) => one.hash === hash && one.expiresAt > now && countingStates.includes(one.state),
+      );
+      if (!isAskedAgain) change(id, 'used', { state: 'approved' }, now);
+    },
     async wasUsed(hash, now) {
       return [...questions.values()].some((one) => one.hash === hash && one.state === 'used' && one.expiresAt > now);
     },

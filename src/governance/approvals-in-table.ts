@@ -35,6 +35,10 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       if (rows.length > 0) tell(id);
       return rows.length > 0;
     },
+    async giveBack(id, now) {
+      const rows = await (await open()).tx((tx) => giveBackIn(tx, id, new Date(now)));
+      if (rows.length > 0) tell(id);
+    },
     async wasUsed(hash, now) {
       const rows = await (
         await open()
@@ -144,6 +148,18 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
     [now],
   );
   return { approval: question, isNew: true };
+}
+
+/** Under the lock of `askIn`, so that no question about the same call is made at the same time. */
+async function giveBackIn(tx: Transaction, id: string, now: Date): Promise<readonly unknown[]> {
+  await tx.query('select pg_advisory_xact_lock(hashtext(hash)) from toolhub.approvals where id = $1', [id]);
+  return tx.query(
+    `update toolhub.approvals as a set state = 'approved' where id = $1 and state = 'used' and expires_at > $2
+     and not exists (select 1 from toolhub.approvals b
+       where b.hash = a.hash and b.state = any($3) and b.expires_at > $2)
+     returning id`,
+    [id, now, countingStates],
+  );
 }
 
 interface Row {

@@ -79,6 +79,54 @@ describe.each(Object.keys(stores))('questions kept in the %s', (kind) => {
       'waiting {"text":"waits"}',
     ]);
   });
+
+  const yes = async (text: string) => {
+    const asked = first().approved(question(text), staying());
+    await until('it is asked', async () => (await list()).includes(`waiting {"text":"${text}"}`));
+    const waiting = (await last().waiting()).find((one) => one.state === 'waiting');
+    await last().decide(waiting?.id ?? '', 'approve', 'bob', () => true);
+    return asked;
+  };
+
+  test('that a call used up which was not made let the same call pass once more, while the yes is good', async () => {
+    const id = await yes('x');
+    await first().giveBack(id);
+    expect(await list()).toEqual(['approved {"text":"x"}']);
+    expect(await last().approved(question('x'), staying())).toBe(id);
+    expect(await list()).toEqual(['used {"text":"x"}']);
+    at += 600_000;
+    await first().giveBack(id);
+    expect(await list()).toEqual(['used {"text":"x"}']);
+  });
+
+  test('that were asked again meanwhile are not given back: a later no counts', async () => {
+    const id = await yes('x');
+    const again = first().approved(question('x'), staying());
+    again.catch(() => undefined);
+    await until('it is asked again', async () => (await last().waiting()).length === 1);
+    await last().decide((await last().waiting())[0]?.id ?? '', 'deny', 'bob', () => true);
+    await first().giveBack(id);
+    await expect(again).rejects.toMatchObject({ code: 'approval' });
+    await expect(last().approved(question('x'), staying())).rejects.toMatchObject({ code: 'approval' });
+  });
+});
+
+test('a yes that is used up after the caller has left is given back', async () => {
+  const store = approvalsInMemory();
+  const left = new AbortController();
+  const use: ApprovalStore['use'] = async (id, now) => {
+    left.abort();
+    return store.use(id, now);
+  };
+  const hub = createApprovals({ store: { ...store, use }, lifeMs: () => 600_000 });
+  atEnd(() => hub.close());
+  const call = hub.approved(question('x'), left.signal);
+  await until('it waits', async () => (await hub.waiting()).length === 1);
+  const id = (await hub.waiting())[0]?.id ?? '';
+  await hub.decide(id, 'approve', 'bob', () => true);
+  await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+  await until('it is given back', async () => (await hub.list())[0]?.state === 'approved');
+  expect(await hub.approved(question('x'), new AbortController().signal)).toBe(id);
 });
 
 describe.each(Object.keys(stores))('questions of many callers kept in the %s', (kind) => {

@@ -17,11 +17,13 @@ export type ApprovalQuestion = Pick<
 
 export interface Approvals {
   /**
-   * Waits until a person has said yes: at once where one has for this very call, which that uses up. `left` ends the
-   * waiting; the question stays until it expires. `waits` is called when there is no answer yet. Throws HubError
-   * `approval` when the answer is no, or none came.
+   * Waits until a person has said yes: at once where one has for this very call, which that uses up. Gives its id.
+   * `left` ends the waiting; the question stays until it expires. `waits` is called when there is no answer yet. Throws
+   * HubError `approval` when the answer is no, or none came.
    */
-  approved(question: ApprovalQuestion, left: AbortSignal, waits?: () => void): Promise<void>;
+  approved(question: ApprovalQuestion, left: AbortSignal, waits?: () => void): Promise<string>;
+  /** The call that used this yes up was not made: the same call passes once more while the yes is good. */
+  giveBack(id: string): Promise<void>;
   /** The yes to this call was used before: another round of the same call. */
   wasUsed(question: ApprovalQuestion): Promise<boolean>;
   /** Those that wait, and the last that were decided; the newest first. */
@@ -108,6 +110,9 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
     throw unanswered(id, one);
   }
 
+  // While the database is away it stays used, and the call asks again.
+  const giveBack = (id: string): Promise<void> => store.giveBack(id, now()).then(() => changed(id), ignored);
+
   async function find(id: string, may: (approval: Approval) => boolean): Promise<Approval> {
     const [one] = shown([(await store.find(id)) ?? []].flat(), now());
     if (!one || !may(one)) throw new HubError('not_found', `There is no approval "${id.slice(0, 100)}".`);
@@ -117,10 +122,12 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
   return {
     async approved(question, left, waits) {
       const { id } = await ask(question);
-      if (await settled(id)) return;
+      if (await settled(id)) return id;
       waits?.();
-      await waitUntil(id, () => settled(id), waiting, left);
+      await waitUntil(id, { settled: () => settled(id), late: () => void giveBack(id) }, waiting, left);
+      return id;
     },
+    giveBack,
     async wasUsed(question) {
       return store.wasUsed(hashOf(question), now());
     },
@@ -151,6 +158,8 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
     },
   };
 }
+
+function ignored(): void {}
 
 /** Those that this hub has ended: of two that are told of the same change one ends each. */
 async function withdrawGone(
@@ -212,12 +221,20 @@ function expiring(store: ApprovalStore, now: () => number, tell: (ended: readonl
 /** What looks again, by the id of its question. */
 type Waiting = Map<string, Set<() => void>>;
 
+interface Looked {
+  readonly settled: () => Promise<boolean>;
+  /** It was settled after the caller had left. */
+  readonly late: () => void;
+}
+
 /** Waits until `settled` says true, whenever it may have changed; rejects with what it throws for good. */
-function waitUntil(id: string, settled: () => Promise<boolean>, waiting: Waiting, left: AbortSignal): Promise<void> {
+function waitUntil(id: string, { settled, late }: Looked, waiting: Waiting, left: AbortSignal): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     let isLooking = false;
     let mayHaveChanged = false;
+    let isOver = false;
     const end = (finish: () => void): void => {
+      isOver = true;
       const looks = waiting.get(id);
       looks?.delete(look);
       if (looks?.size === 0) waiting.delete(id);
@@ -236,7 +253,11 @@ function waitUntil(id: string, settled: () => Promise<boolean>, waiting: Waiting
       isLooking = true;
       mayHaveChanged = false;
       void settled()
-        .then((isSettled) => isSettled && end(resolve), failed)
+        .then((isSettled) => {
+          if (!isSettled) return;
+          if (isOver) late();
+          else end(resolve);
+        }, failed)
         .finally(() => {
           isLooking = false;
           if (mayHaveChanged && waiting.get(id)?.has(look)) look();

@@ -258,6 +258,26 @@ describe('an approval', () => {
     expect((await other).message).toHaveProperty('error');
   });
 
+  test('is not used up by a call that was not sent: a limit refused it, or a guard', async () => {
+    await set(ask('admin'));
+    const ben = await userToken(hub, admin, 'ben');
+    expect((await put({ guards: [{ id: 'away', url: 'http://127.0.0.1:1/', on: ['call'] }] })).status).toBe(200);
+    const running = call({ text: 'unsent' }, ben);
+    const id = await asked('unsent');
+    await decide(id, 'approve');
+    expect((await running).message).toMatchObject({ error: { data: { reason: 'guard' } } });
+    await put({ guards: null });
+    await api(hub, 'PUT', '/users/ben', { token: admin, body: { limits: { callsPerMinute: 1 } } });
+    const before = call({ text: 'counted' }, ben);
+    await decide(await asked('counted'), 'approve');
+    expect((await before).message).not.toHaveProperty('error');
+    expect((await call({ text: 'unsent' }, ben)).message).toMatchObject({ error: { code: -32005 } });
+    await api(hub, 'PUT', '/users/ben', { token: admin, body: { limits: null } });
+    expect((await call({ text: 'unsent' }, ben)).message).not.toHaveProperty('error');
+    const { body } = await api(hub, 'GET', `/approvals/${id}`, { token: admin });
+    expect((body.data as { state: string }).state).toBe('used');
+  });
+
   test('is for the group that is named; others see nothing of it', async () => {
     await api(hub, 'PUT', '/users/ann', { token: admin, body: { groups: ['ops'] } });
     const bob = await userToken(hub, admin, 'bob');

@@ -34,7 +34,7 @@ function governance({ parts = { users: [user('ann')] }, policies, limits, take }
     settings: () => of,
     catalogue: () => emptyCatalogue,
     counts: { take: take ?? (() => ({ kind: 'taken', release: () => undefined })), look: () => undefined },
-    approvals: { approved: async () => undefined, wasUsed: async () => false },
+    approvals: { approved: async () => '', giveBack: async () => undefined, wasUsed: async () => false },
     audit: { counted: () => undefined },
     guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
   };
@@ -154,7 +154,7 @@ describe('what a person is asked', () => {
     const params = '{"name":"db-query", "arguments": {"n" : 9007199254740993} }';
     expect(admitted({ policies, params, address: '10.0.0.1' })?.question).toEqual({
       who: 'ops',
-    action: 'call',
+      action: 'call',
       policy: 'p0',
       message: 'Sure?',
       server: 'db',

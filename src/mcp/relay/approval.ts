@@ -25,6 +25,16 @@ export interface AskingCall {
   /** Aborts when the call is over. */
   readonly left: AbortController;
   asked(ask: ServerRequest): void;
+  /** The ids of the kept approvals that were used up for it. */
+  approvals: readonly string[];
+}
+
+/** One object for all calls that ask no one. */
+export const noApprovals: readonly string[] = [];
+
+/** A yes is good for one call that is made: one that ends before it was sent gives it back. */
+export function giveBackApprovals({ approvals, options }: Pick<AskingCall, 'approvals' | 'options'>): void {
+  for (const id of approvals) void options.governance.approvals.giveBack(id);
 }
 
 /**
@@ -52,7 +62,7 @@ async function byOthers(call: AskingCall, question: ApprovalQuestion): Promise<v
   let timer: NodeJS.Timeout | undefined;
   const { approvals } = call.options.governance;
   try {
-    await approvals.approved(question, call.left.signal, () => {
+    const id = await approvals.approved(question, call.left.signal, () => {
       const meta = memberText(call.request.params ?? '{}', '_meta');
       const progressToken = meta === undefined ? undefined : memberText(meta, 'progressToken');
       if (progressToken === undefined) return;
@@ -61,6 +71,9 @@ async function byOthers(call: AskingCall, question: ApprovalQuestion): Promise<v
       tell();
       timer = setInterval(tell, mcpLimits.approvalProgressMs).unref();
     });
+    // It has ended meanwhile, without this one.
+    if (call.left.signal.aborted) void approvals.giveBack(id);
+    else call.approvals = [...call.approvals, id];
   } finally {
     clearInterval(timer);
   }

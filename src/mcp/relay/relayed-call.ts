@@ -24,7 +24,7 @@ import { type ClientRequest, type FindTarget } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
 import { checkedAnswer, isLookedAt, largeAnswerFate } from './answer-checks.ts';
-import { approvedEdits, type WaitingAdmission } from './approval.ts';
+import { approvedEdits, giveBackApprovals, noApprovals, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
@@ -64,6 +64,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #over = false;
   /** A person was asked, and has said yes. */
   approvedBy: string | undefined;
+  /** The ids of the kept approvals that were used up for it. */
+  approvals: readonly string[] = noApprovals;
   readonly #running: number;
   #left: AbortController | undefined;
 
@@ -389,6 +391,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     this.options.running.delete(this.#running);
     this.counted?.();
     this.#left?.abort();
+    if (this.#sentAt === undefined) giveBackApprovals(this);
     const { session, reply } = this.request;
     reply.gone = undefined;
     session?.settle({ call: this, id: requestKey(this.request) });
