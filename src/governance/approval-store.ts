@@ -154,17 +154,17 @@ export function approvalsInMemory(): ApprovalStore {
   };
 }
 
-/** Throws HubError `approval` when no more may wait. */
+/** Throws HubError `approval` when no more may wait: no question was made, so it names none. */
 export function checkRoom(waiting: number, ofCaller: number): void {
-  const { approvals, approvalsPerCaller } = governanceLimits;
+  const { approvals, approvalsPerCaller, approvalRetryMs: retryAfterMs } = governanceLimits;
   if (ofCaller >= approvalsPerCaller)
     throw new HubError(
       'approval',
       `${ofCaller} calls of this caller wait for approval already. Wait for their answers first.`,
-      { data: {} },
+      { data: {}, retryAfterMs },
     );
   if (waiting >= approvals)
-    throw new HubError('approval', 'Too many calls wait for approval. Try again later.', { data: {} });
+    throw new HubError('approval', 'Too many calls wait for approval. Try again later.', { data: {}, retryAfterMs });
 }
 
 /** The newest first, with those that time has ended. */

@@ -162,6 +162,8 @@ describe.each(Object.keys(stores))('questions of many callers kept in the %s', (
     await expect(hub.approved(ask(300), left.signal)).rejects.toMatchObject({
       code: 'approval',
       message: expect.stringContaining('Try again later') as string,
+      data: {},
+      retryAfterMs: 30_000,
     });
     const listed = await hub.list();
     expect(listed).toHaveLength(300);

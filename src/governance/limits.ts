@@ -42,6 +42,8 @@ export const governanceLimits = {
   approvalListChars: 1_000,
   /** Questions of one caller that wait at once. */
   approvalsPerCaller: 20,
+  /** When a caller is to try again whose call may not wait, because too many do. */
+  approvalRetryMs: 30_000,
   /**
    * How long a question waits, and is good for once it is approved, unless the settings say otherwise (CONTRACT §9).
    */

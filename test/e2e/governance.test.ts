@@ -183,6 +183,20 @@ describe('a policy', () => {
     expect((await api(hub, 'POST', '/policies/simulate', { token: ann, body: { policies } })).status).toBe(403);
   });
 
+  test('is not tried on calls whose callers are gone: they do not count as anonymous', async () => {
+    await put({ policies: null, activityLog: { storeToolPayload: true } });
+    const gone = await userToken(hub, admin, 'gone');
+    expect((await call({ text: 'GONE' }, gone)).message).not.toHaveProperty('error');
+    const policies = [
+      { id: 'gone', text: 'forbid(principal, action, resource) when { context.arguments.text == "GONE" };' },
+    ];
+    const simulated = async () =>
+      (await api(hub, 'POST', '/policies/simulate', { token: admin, body: { policies } })).body.data;
+    expect(await simulated()).toMatchObject({ refused: [{ caller: 'gone' }], unknownCallers: 0 });
+    expect((await api(hub, 'DELETE', '/users/gone', { token: admin })).status).toBe(200);
+    expect(await simulated()).toMatchObject({ refused: [], unknownCallers: 1 });
+  });
+
   test('that names what is not there is said', async () => {
     await set({ id: 'typo', text: 'forbid(principal in Group::"dve", action, resource == Tool::"db/ecko");' });
     const { body } = await api(hub, 'GET', '/policies', { token: admin });

@@ -39,6 +39,10 @@ const hit = object(
 export const simulation = object({
   checked: count,
   withoutArguments: saying('Calls whose arguments were not kept: policies that read them are not tried.', count),
+  unknownCallers: saying(
+    'Calls of callers who are not there any more, or came with the token of an issuer: not tried.',
+    count,
+  ),
   refused: listOf(hit),
   asked: listOf(hit),
   warnings: saying(

@@ -21,7 +21,8 @@ export interface Simulation {
 
 /**
  * What these policies, in place of those in force, would have done with the calls that were recorded, the newest first,
- * `httpLimits.simulatedCalls` at most. Where arguments were not kept, policies that read them cannot be tried.
+ * `httpLimits.simulatedCalls` at most. Where arguments were not kept, policies that read them cannot be tried. Calls of
+ * callers who are not there any more are counted only: what would hold for them is not known.
  */
 export async function simulate({
   policies,
@@ -34,22 +35,28 @@ export async function simulate({
   const found = { refused: [] as Hit[], asked: [] as Hit[] };
   let checked = 0;
   let withoutArguments = 0;
+  let unknownCallers = 0;
   for (let page = 1; checked < httpLimits.simulatedCalls; page++) {
     const listing = { kind: 'call', page, limit: logLimits.activityPageMost, ...(since && { start: since }) } as const;
     const { data } = await activity.list(listing);
     for (const one of data) {
       if (one.status === 'refused' || checked >= httpLimits.simulatedCalls) continue;
       checked += 1;
+      const principal = principalIn(one, settings);
+      if (!principal) {
+        unknownCallers += 1;
+        continue;
+      }
       const args = argumentsOf(one);
       if (!args) withoutArguments += 1;
-      const verdict = judgedAgain(one, args ?? {}, tried, catalogue);
+      const verdict = judgedAgain(one, { principal, args: args ?? {} }, tried, catalogue);
       if (verdict?.kind === 'refuse') found.refused.push(hit(one, verdict.policy));
       if (verdict?.kind === 'ask') found.asked.push(hit(one, verdict.policy));
     }
     if (data.length < listing.limit) break;
     await setImmediate();
   }
-  return { checked, withoutArguments, ...found };
+  return { checked, withoutArguments, unknownCallers, ...found };
 }
 
 type Hit = SimulationAnswer['refused'][number];
@@ -59,11 +66,16 @@ function hit({ id, server, tool, username, keyName, timestamp }: Activity, polic
   return { activity: id, tool: `${server}/${tool}`, policy, timestamp, ...(caller !== undefined && { caller }) };
 }
 
-function judgedAgain(one: Activity, args: Record<string, unknown>, settings: Settings, catalogue: Catalogue) {
+interface Caller {
+  readonly principal: Principal;
+  readonly args: Record<string, unknown>;
+}
+
+function judgedAgain(one: Activity, { principal, args }: Caller, settings: Settings, catalogue: Catalogue) {
   const verdict = judge({
     settings,
     catalogue,
-    principal: principalIn(one, settings),
+    principal,
     scope: scopeFromId(one.scope ?? ''),
     action: 'call',
     target: { server: one.server, key: one.tool },
@@ -75,11 +87,13 @@ function judgedAgain(one: Activity, args: Record<string, unknown>, settings: Set
   return verdict?.policy;
 }
 
-/** Who made the call, as far as they are still there. */
-function principalIn({ principal, username, keyId }: Activity, { users, keys }: Settings): Principal {
+/** Who made the call; undefined where the record names no one who is there now: tokens of issuers, deleted accounts. */
+function principalIn(one: Activity, { users, keys }: Settings): Principal | undefined {
+  const { principal, username, keyId } = one;
+  if (principal === 'anonymous') return anonymous;
   if (principal === 'key' && keys.some(({ id }) => id === keyId)) return { kind: 'key', id: keyId ?? '' };
   const user = users.find((one) => one.username === username);
-  return user ? principalOf(user) : anonymous;
+  return user && principalOf(user);
 }
 
 /** Undefined where they were not kept, or not whole. */

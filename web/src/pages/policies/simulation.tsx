@@ -10,7 +10,7 @@ const shownMost = 100;
 /** What a policy would have done with the recorded calls, and who is hit. */
 export function Simulated({ found }: { readonly found: Simulation }) {
   const { t } = useTranslation();
-  const { checked, withoutArguments, refused, asked, warnings } = found;
+  const { checked, withoutArguments, unknownCallers, refused, asked, warnings } = found;
   const hits = hitsOf(found);
   return (
     <section aria-label={t('policies.simulation')} className="flex flex-col gap-2 text-sm">
@@ -25,6 +25,7 @@ export function Simulated({ found }: { readonly found: Simulation }) {
       {withoutArguments > 0 && (
         <p className="text-soft text-xs">{t('policies.withoutArguments', many(withoutArguments))}</p>
       )}
+      {unknownCallers > 0 && <p className="text-soft text-xs">{t('policies.unknownCallers', many(unknownCallers))}</p>}
       {hits.length > 0 && (
         <>
           <h3 className="text-soft text-xs font-medium">{t('policies.hit')}</h3>

@@ -51,6 +51,10 @@ export const policies: Texts['policies'] = {
     'Von {{number}} Aufruf sind die Argumente nicht gespeichert: Was eine Richtlinie davon liest, wird nicht geprüft.',
   withoutArguments_other:
     'Von {{number}} Aufrufen sind die Argumente nicht gespeichert: Was eine Richtlinie davon liest, wird nicht geprüft.',
+  unknownCallers_one:
+    '{{number}} Aufruf wurde nicht geprüft: Wer ihn gemacht hat, ist nicht mehr da oder kam mit dem Token eines Ausstellers.',
+  unknownCallers_other:
+    '{{number}} Aufrufe wurden nicht geprüft: Wer sie gemacht hat, ist nicht mehr da oder kam mit dem Token eines Ausstellers.',
   hit: 'Wen es trifft',
   withoutCredential: 'ohne Anmeldedaten',
   refusedShort_one: '{{number}} abgelehnt',

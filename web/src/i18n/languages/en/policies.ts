@@ -47,6 +47,10 @@ export const policies = {
   asked_other: '{{number}} would have waited for a yes.',
   withoutArguments_one: 'The arguments of {{number}} call were not kept: what a policy reads of them is not tried.',
   withoutArguments_other: 'The arguments of {{number}} calls were not kept: what a policy reads of them is not tried.',
+  unknownCallers_one:
+    '{{number}} call was not tried: its caller is not there any more, or came with the token of an issuer.',
+  unknownCallers_other:
+    '{{number}} calls were not tried: their callers are not there any more, or came with the token of an issuer.',
   hit: 'Who is hit',
   withoutCredential: 'without a credential',
   refusedShort_one: '{{number}} refused',

@@ -56,6 +56,11 @@ export const policies: Texts['policies'] = {
     'No se guardaron los argumentos de {{number}} llamadas: lo que una política lee de ellos no se prueba.',
   withoutArguments_many:
     'No se guardaron los argumentos de {{number}} llamadas: lo que una política lee de ellos no se prueba.',
+  unknownCallers_one: 'No se probó {{number}} llamada: quien la hizo ya no existe o vino con el token de un emisor.',
+  unknownCallers_other:
+    'No se probaron {{number}} llamadas: quienes las hicieron ya no existen o vinieron con el token de un emisor.',
+  unknownCallers_many:
+    'No se probaron {{number}} llamadas: quienes las hicieron ya no existen o vinieron con el token de un emisor.',
   hit: 'A quién afecta',
   withoutCredential: 'sin credencial',
   refusedShort_one: '{{number}} denegada',

@@ -56,6 +56,12 @@ export const policies: Texts['policies'] = {
     'Les arguments de {{number}} appels n’ont pas été conservés : ce qu’une règle en lit n’est pas essayé.',
   withoutArguments_many:
     'Les arguments de {{number}} appels n’ont pas été conservés : ce qu’une règle en lit n’est pas essayé.',
+  unknownCallers_one:
+    '{{number}} appel n’a pas été essayé : son appelant n’existe plus ou est venu avec le jeton d’un émetteur.',
+  unknownCallers_other:
+    '{{number}} appels n’ont pas été essayés : leurs appelants n’existent plus ou sont venus avec le jeton d’un émetteur.',
+  unknownCallers_many:
+    '{{number}} appels n’ont pas été essayés : leurs appelants n’existent plus ou sont venus avec le jeton d’un émetteur.',
   hit: 'Qui est touché',
   withoutCredential: 'sans identification',
   refusedShort_one: '{{number}} refusé',

@@ -45,6 +45,8 @@ export const policies: Texts['policies'] = {
   refused_other: '{{number}} 件が拒否されます。',
   asked_other: '{{number}} 件が承認待ちになります。',
   withoutArguments_other: '{{number}} 件は引数が保存されていないため、引数を読むポリシーは試せません。',
+  unknownCallers_other:
+    '{{number}} 件は、呼び出し元が既に存在しないか、発行者のトークンによるものなので、試していません。',
   hit: '影響を受けるもの',
   withoutCredential: '認証情報なし',
   refusedShort_other: '拒否 {{number}} 件',

@@ -45,6 +45,7 @@ export const policies: Texts['policies'] = {
   refused_other: '{{number}} 次会被拒绝。',
   asked_other: '{{number}} 次会等待同意。',
   withoutArguments_other: '有 {{number}} 次调用没有保存参数：读取参数的策略无法试验。',
+  unknownCallers_other: '有 {{number}} 次调用没有试验：调用者已不存在，或使用了签发方的令牌。',
   hit: '受影响者',
   withoutCredential: '没有凭据',
   refusedShort_other: '拒绝 {{number}} 次',
