@@ -4,6 +4,8 @@ export const backupLimits = {
   manifestBytes: 32 * 1024 * 1024,
   /** Files of a backup: those of unpacked bundles are nearly all of them, up to 10 000 each. */
   backupEntries: 200_000,
+  /** Files of a data folder together; unpacked bundles may be some GB. */
+  backupDataBytes: 64 * 1024 * 1024 * 1024,
   /** A settings file in a backup: more than a hub takes. */
   settingsBytes: 64 * 1024 * 1024,
   /** One row as a line: the longest are vectors and calls with their payloads, some 100 kB. */

@@ -40,6 +40,8 @@ const manifestShape = z.strictObject({
   ),
   /** Files that went while the backup was made. */
   gone: z.array(z.string()),
+  /** Folders of the data folder that no backup has. */
+  leftOut: z.array(z.string()).optional(),
 });
 
 /** What is in a backup, as it says itself. */

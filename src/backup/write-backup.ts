@@ -10,7 +10,7 @@ import { isObject } from '../core/protocol/rpc.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { version } from '../version.ts';
-import { dataFiles } from './data-files.ts';
+import { dataFiles, leftOut } from './data-files.ts';
 import { dataFolder, type Manifest, manifestName, secretCheck, settingsName, tableFolder } from './manifest.ts';
 import { appliedMigrations, inOneMoment, rowsOf, tableNames } from './tables.ts';
 
@@ -26,15 +26,16 @@ export interface BackupSource {
 
 /**
  * Writes a backup of everything, a zip, while a hub may run on it. `out` is ended; when this throws it is destroyed,
- * and what was written is no whole zip. Files are as they are when it is their turn, tables as they are after that:
+ * and what was written is no whole zip. `begun` is called before the first byte. Files are as they are when it is their turn, tables as they are after that:
  * what a journal has is in one of both.
  */
-export async function writeBackup(source: BackupSource, out: Writable): Promise<Manifest> {
+export async function writeBackup(source: BackupSource, out: Writable, begun?: () => void): Promise<Manifest> {
   const zip = createZip(out);
   try {
     const dataDir = realpathSync(source.dataDir);
-    for (const { path, isProgram } of dataFiles(dataDir))
-      await zip.addFile(join(dataDir, path), `${dataFolder}${path}`, isProgram);
+    const listed = await dataFiles(dataDir);
+    begun?.();
+    for (const { path, isProgram } of listed) await zip.addFile(join(dataDir, path), `${dataFolder}${path}`, isProgram);
     const { database } = source;
     const stored = await (database && inOneMoment(database, (tables) => addTables(zip, tables)));
     const settings = stored?.settings ?? (await settingsFile(source.settingsPath));
@@ -50,6 +51,7 @@ export async function writeBackup(source: BackupSource, out: Writable): Promise<
       tables: stored?.rows ?? {},
       files: Object.fromEntries(zip.files),
       gone: zip.gone,
+      leftOut: [...leftOut],
     };
     await zip.end(`${JSON.stringify(manifest, null, 1)}\n`);
     return manifest;
@@ -102,11 +104,13 @@ function createZip(out: Writable) {
       if (/[\\\0]/.test(name)) return void gone.push(name);
       try {
         // As long as it is now: a journal grows.
-        const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-        // A server in a sandbox could put a link in the place of a folder of its home, which was looked into before.
-        const isThere = pathOf(file.fd) === undefined || pathOf(file.fd) === path;
+        // Without waiting for the other end of a pipe.
+        const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+        const found = await file.stat();
+        // Another program of the same user could put something else in its place, or a link in that of its folder.
+        const isThere = found.isFile() && (pathOf(file.fd) === undefined || pathOf(file.fd) === path);
         if (!isThere) return void (await file.close(), gone.push(name));
-        const { size } = await file.stat();
+        const { size } = found;
         const content =
           size === 0 ? Readable.from([Buffer.alloc(0)]) : file.createReadStream({ end: size - 1, autoClose: false });
         try {

@@ -13,7 +13,7 @@ export function openBackup(env: Env, { dataDir, database, audit }: Storage) {
       // Writes what waits. Of the log and the activity it is in the journal, which a backup has.
       await audit.head();
     },
-    async write(out: Writable): Promise<unknown> {
+    async write(out: Writable, begun: () => void): Promise<unknown> {
       // Not part of a start.
       const { writeBackup } = await import('../backup/write-backup.ts');
       return writeBackup(
@@ -28,6 +28,7 @@ export function openBackup(env: Env, { dataDir, database, audit }: Storage) {
               : { from: 'environment', value: env.jwtSecret },
         },
         out,
+        begun,
       );
     },
   };

@@ -7,8 +7,11 @@ import { recordRequest } from '../frame/audited.ts';
 import { adminOnly, type ApiEnv, editorOf, mustBeFresh, mustBeInPerson } from '../frame/caller.ts';
 
 export interface BackupRoutes {
-  /** Writes everything that the hub keeps, as a zip, and ends `out`. Called when the database is known to be there. */
-  readonly write: (out: PassThrough) => Promise<unknown>;
+  /**
+   * Writes everything that the hub keeps, as a zip, and ends `out`. Calls `begun` before the first byte. Called when the
+   * database is known to be there.
+   */
+  readonly write: (out: PassThrough, begun: () => void) => Promise<unknown>;
   /** Throws HubError `not_ready` while the database is away; what was recorded before is in it afterwards. */
   readonly ready: () => Promise<void>;
   readonly audit: AuditSink;
@@ -44,9 +47,14 @@ export function backupRoutes({ write, ready, audit, log }: BackupRoutes): Hono<A
       throw error;
     }
     const out = new PassThrough();
-    write(out)
-      .catch((error: unknown) => log.warn('a backup broke off', { error: errorText(error) }))
-      .finally(() => (isRunning = false));
+    await new Promise<void>((begun, failed) => {
+      write(out, begun)
+        .catch((error: unknown) => {
+          log.warn('a backup broke off', { error: errorText(error) });
+          failed(error);
+        })
+        .finally(() => (isRunning = false));
+    });
     c.header('Content-Type', 'application/zip');
     c.header('Content-Disposition', 'attachment; filename="toolhub-backup.zip"');
     return c.body(Readable.toWeb(out) as ReadableStream<Uint8Array>);
