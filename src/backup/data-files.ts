@@ -46,8 +46,8 @@ export interface DataFile {
 }
 
 /**
- * Not in a backup: the embedded database, whose rows are in it, and the homes of servers in sandboxes. What is there the
- * programs choose: folders that cannot be read, millions of files, and files of terabytes that take no room.
+ * Not in a backup: the embedded database, whose rows are in it, and the homes of servers in sandboxes. What is there
+ * the programs choose: folders that cannot be read, millions of files, and files of terabytes that take no room.
  */
 export const leftOut = ['sandbox'] as const;
 const isLeftOut = new Set<string>(['database', ...leftOut]);

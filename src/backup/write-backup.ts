@@ -26,8 +26,8 @@ export interface BackupSource {
 
 /**
  * Writes a backup of everything, a zip, while a hub may run on it. `out` is ended; when this throws it is destroyed,
- * and what was written is no whole zip. `begun` is called before the first byte. Files are as they are when it is their turn, tables as they are after that:
- * what a journal has is in one of both.
+ * and what was written is no whole zip. `begun` is called before the first byte. Files are as they are when it is their
+ * turn, tables as they are after that: what a journal has is in one of both.
  */
 export async function writeBackup(source: BackupSource, out: Writable, begun?: () => void): Promise<Manifest> {
   const zip = createZip(out);

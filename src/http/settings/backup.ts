@@ -8,8 +8,8 @@ import { adminOnly, type ApiEnv, editorOf, mustBeFresh, mustBeInPerson } from '.
 
 export interface BackupRoutes {
   /**
-   * Writes everything that the hub keeps, as a zip, and ends `out`. Calls `begun` before the first byte. Called when the
-   * database is known to be there.
+   * Writes everything that the hub keeps, as a zip, and ends `out`. Calls `begun` before the first byte. Called when
+   * the database is known to be there.
    */
   readonly write: (out: PassThrough, begun: () => void) => Promise<unknown>;
   /** Throws HubError `not_ready` while the database is away; what was recorded before is in it afterwards. */
