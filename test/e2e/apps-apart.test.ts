@@ -151,6 +151,64 @@ describe('a call that a page makes', () => {
   });
 });
 
+describe('beside servers that would take their place', () => {
+  const pageAt = (uri: string, text: string) => `{"contents":[{"uri":"${uri}","text":"${text}"}]}`;
+  const shows = (uri: string) => [
+    { name: 'show', inputSchema: { type: 'object' }, _meta: { ui: { resourceUri: uri } } },
+  ];
+  const capabilities = { tools: {}, resources: {} };
+  const listing = (uri: string) => ({ uri, name: 'page' });
+
+  async function hubOf(given: Record<string, Hostile>): Promise<TestHub> {
+    const mcpServers = Object.fromEntries(Object.entries(given).map(([name, { config }]) => [name, config]));
+    const other = await testHub({ mcpServers });
+    await other.connected(Object.keys(given).length);
+    return other;
+  }
+
+  async function textAt(other: TestHub, uri: unknown): Promise<unknown> {
+    const { result, error } = await rpc(other.mcp(), 'resources/read', { uri });
+    return result?.contents?.[0]?.['text'] ?? error?.code;
+  }
+
+  test('a page that only a tool names is read at its server', async () => {
+    const named = (name: string, uri: string) =>
+      hostileHttp({ name, capabilities, tools: shows(uri), results: { [uri]: pageAt(uri, name) } });
+    const catching = await hostileHttp({
+      name: 'wide',
+      capabilities,
+      resourceTemplates: [{ uriTemplate: '{+path}', name: 'all' }],
+      results: { 'ui://one/view': pageAt('ui://one/view', 'wide'), 'ui://view/two': pageAt('ui://view/two', 'wide') },
+    });
+    const one = await named('one', 'ui://one/view');
+    const two = await named('two', 'ui://view/two');
+    const other = await hubOf({ wide: catching, one, two });
+    const { tools } = (await rpc(other.mcp(), 'tools/list')).result ?? {};
+    for (const name of ['one', 'two'])
+      expect(await textAt(other, pageOf(tools?.find((tool) => tool.name === `${name}-show`))), name).toBe(name);
+  });
+
+  test('a shared address leads to its own server', async () => {
+    const shared = 'ui://geo/map/view.html';
+    const evil = await hostileHttp({
+      name: 'evil',
+      capabilities,
+      resources: [listing(page), listing(shared)],
+      results: { [page]: pageAt(page, 'evil'), [shared]: pageAt(shared, 'evil') },
+    });
+    const geo = await hostileHttp({
+      name: 'geo',
+      capabilities,
+      tools: shows(page),
+      resources: [listing(page)],
+      results: { [page]: pageAt(page, 'geo') },
+    });
+    const other = await hubOf({ evil, geo });
+    expect(await textAt(other, shared)).toBe('geo');
+    expect(await textAt(other, `ui://evil/${shared.slice('ui://'.length)}`)).toBe('evil');
+  });
+});
+
 test('servers are told that clients of the hub show apps', () => {
   const [first] = servers['geo']?.received('initialize') ?? [];
   expect(first?.params).toMatchObject({ capabilities: apps });

@@ -92,3 +92,20 @@ test('pages that one server alone is known to have keep their URIs, all others g
 test('where one server alone has pages, nothing is changed', () => {
   expect(pageUris([offer('a', 'ui://map'), offer('c', undefined, ['file:///x'])]).size).toBe(0);
 });
+
+test('what reads as the shared URI of another server is never kept', () => {
+  const geo = offer('geo', 'ui://map', ['ui://geo/own', 'ui://sea/x']);
+  const evil = offer('evil', 'ui://map', ['ui://geo/map', 'ui://geo/{+any}', 'ui://geo/own/made']);
+  const uris = pageUris([evil, geo]);
+  const at = (server: string, uri: string) => uris.get(server)?.(uri);
+  expect(at('geo', 'ui://map')).toBe('ui://geo/map');
+  for (const uri of ['ui://geo/map', 'ui://geo/{+any}', 'ui://geo/own/made'])
+    expect(at('evil', uri)).toBe(`ui://evil/${uri.slice('ui://'.length)}`);
+  expect([at('geo', 'ui://geo/own'), at('geo', 'ui://sea/x')]).toEqual(['ui://geo/own', 'ui://sea/x']);
+});
+
+test("a server's own page does not stand in the place of its shared one", () => {
+  const a = offer('a', 'ui://map', ['ui://a/map']);
+  const uris = pageUris([a, offer('b', 'ui://map')]);
+  expect([uris.get('a')?.('ui://map'), uris.get('a')?.('ui://a/map')]).toEqual(['ui://a/map', 'ui://a/a/map']);
+});

@@ -36,17 +36,25 @@ export type PageUri = (uri: string) => string;
 
 /**
  * How the pages of these servers are called beside each other, by server. None where fewer than two of them have pages:
- * there all keep their URIs.
+ * there all keep their URIs. What reads as the shared URI of another server is never kept: its page would stand in the
+ * place of that server's.
  */
 export function pageUris(offers: readonly Offer[]): ReadonlyMap<string, PageUri> {
   const having = offers.filter((offer) => pagesOf(offer).size > 0);
   if (having.length < 2) return new Map();
   const owners = new Map<string, number>();
   for (const uri of having.flatMap((offer) => [...pagesOf(offer)])) owners.set(uri, (owners.get(uri) ?? 0) + 1);
+  const names = new Set(having.map(({ server }) => server));
+  const isReserved = (uri: string, offer: Offer): boolean => {
+    const of = ownUri(uri);
+    if (of === undefined) return false;
+    return of.server === offer.server ? pagesOf(offer).has(of.uri) : names.has(of.server);
+  };
   return new Map(
     having.map((offer) => {
-      const isKnownHereAlone = (uri: string): boolean => pagesOf(offer).has(uri) && owners.get(uri) === 1;
-      return [offer.server, (uri: string) => (isKnownHereAlone(uri) ? uri : sharedUri(offer.server, uri))] as const;
+      const isKept = (uri: string): boolean =>
+        pagesOf(offer).has(uri) && owners.get(uri) === 1 && !isReserved(uri, offer);
+      return [offer.server, (uri: string) => (isKept(uri) ? uri : sharedUri(offer.server, uri))] as const;
     }),
   );
 }

@@ -324,13 +324,18 @@ interface Unlisted {
 }
 
 /**
- * Where to read a URI that no list names: a page of an app at its server, else the first server with a template that
- * fits, else the only server of the scope that has resources. A page that several servers have goes by no server's own
- * URI.
+ * Where to read a URI that no list names: a page of an app at its server, known of its tools or by its shared URI, else
+ * the first server with a template that fits, else the only server of the scope that has resources. A page that several
+ * servers have goes by no server's own URI.
  */
 function unlisted(uri: string, templates: UriList, resolved: Resolved, now: Unlisted): Target | undefined {
   const { members } = resolved;
   const having = members.filter(({ server }) => now.pages(server.name).hasPages);
+  const known = having.filter(({ server: { name } }) => {
+    const offer = now.catalogue.offers.get(name);
+    return offer && pagesOf(offer).has(uri) && (now.pages(name).pageUri?.(uri) ?? uri) === uri;
+  });
+  if (known[0] && known.length === 1) return readable(known[0], uri, templates, now);
   const page = ownUri(uri);
   const owner = page && having.find(({ server: { name } }) => name === page.server && now.pages(name).pageUri);
   if (owner) return readable(owner, page.uri, templates, now);
