@@ -166,6 +166,28 @@ test('policies and records go by the own name, and policies see what is put in',
   expect(body.data).toMatchObject([{ server: 'crm', tool: 'echo' }]);
 });
 
+test('a call that waited while its arguments got other rules is not made', async () => {
+  const policies = [{ id: 'ask', text: '@approve("admin") forbid(principal, action, resource == Tool::"crm/other");' }];
+  expect((await api(hub, 'PUT', '/system-config', { token: admin, body: { policies } })).status).toBe(200);
+  const waiting = async () => {
+    const { body } = await api(hub, 'GET', '/approvals', { token: admin });
+    return (body.data as { id: string; state: string }[]).find(({ state }) => state === 'waiting')?.id;
+  };
+  const before = crm.received('tools/call').length;
+  const running = rpc(hub.mcp(), 'tools/call', { name: 'crm-other', arguments: {} });
+  const id = await until('it is asked', waiting);
+  const path = '/servers/crm/tools/other/override';
+  const body = { arguments: { tenant: { value: 'acme', hidden: true } } };
+  expect((await api(hub, 'PUT', path, { token: admin, body })).status).toBe(200);
+  expect((await api(hub, 'POST', `/approvals/${id}`, { token: admin, body: { decision: 'approve' } })).status).toBe(
+    200,
+  );
+  expect((await running).error?.message).toMatch(/changed while the call waited\. Make the call again\.$/);
+  expect(crm.received('tools/call')).toHaveLength(before);
+  expect((await api(hub, 'DELETE', path, { token: admin })).status).toBe(200);
+  expect((await api(hub, 'PUT', '/system-config', { token: admin, body: { policies: [] } })).status).toBe(200);
+});
+
 test('arguments with two readings are refused', async () => {
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"crm-say","arguments":{"text":"a","text":"b"}}}`;
   expect((await raw(hub.mcp(), { body })).message.error).toMatchObject({ code: -32602 });

@@ -215,3 +215,17 @@ test('the settings of a server say whether a tool only reads', () => {
   expect(isReadOnly({ key: 'b', text: '{}' }, says(true))).toBe(true);
   expect(isReadOnly({ key: 'b', text: '{}' }, undefined)).toBe(false);
 });
+
+test('what a group says of an argument without a value of its own leaves the default of the server', () => {
+  const rule = (more: object) => ({ hidden: false, ...more });
+  const server = {
+    enabled: true,
+    description: undefined,
+    override: { arguments: [['q', rule({ default: '5' })] as const] },
+  };
+  const both = (more: object) => mergedOverride(server, { arguments: [['q', rule(more)]] })?.arguments;
+  expect(both({ description: 'How many' })).toEqual([['q', rule({ description: 'How many', default: '5' })]]);
+  expect(both({ hidden: true })).toEqual([['q', rule({ hidden: true, default: '5' })]]);
+  expect(both({ default: '6' })).toEqual([['q', rule({ default: '6' })]]);
+  expect(both({ value: '7' })).toEqual([['q', rule({ value: '7' })]]);
+});

@@ -19,7 +19,8 @@ export interface ArgumentRules {
 
 /**
  * Both overrides of a tool as one; undefined where there are none. The group's come first, but for what the server's
- * hide or fix: who edits a group need not be who edits the server. The same object for the same settings.
+ * hide or fix, and for defaults in whose place the group's have no value: who edits a group need not be who edits the
+ * server. The same object for the same settings.
  */
 export function mergedOverride(
   server: ItemSettings | undefined,
@@ -51,7 +52,13 @@ function ofServer(item: ItemSettings): ToolOverride | undefined {
 function combine(server: ToolOverride, group: ToolOverride): ToolOverride {
   const own = server.arguments ?? [];
   const bound = new Set(own.filter(([, rule]) => rule.hidden || rule.value !== undefined).map(([name]) => name));
-  const given = (group.arguments ?? []).filter(([name]) => !bound.has(name));
+  const defaults = new Map(own.map(([name, rule]) => [name, rule.default]));
+  const given = (group.arguments ?? [])
+    .filter(([name]) => !bound.has(name))
+    .map(([name, rule]) => {
+      const otherwise = putIn(rule) === undefined ? defaults.get(name) : undefined;
+      return [name, otherwise === undefined ? rule : { ...rule, default: otherwise }] as const;
+    });
   const named = new Set(given.map(([name]) => name));
   return {
     ...server,

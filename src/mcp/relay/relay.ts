@@ -1,4 +1,4 @@
-import { withRules } from '../../core/access/tool-override.ts';
+import { type ArgumentRules, withRules } from '../../core/access/tool-override.ts';
 import type { Target } from '../../core/access/view.ts';
 import { HubError, listed } from '../../core/errors.ts';
 import { editObject, type Edits, memberText } from '../../core/json/text.ts';
@@ -41,15 +41,13 @@ export function relay(request: ClientRequest, options: RelayOptions): void {
 }
 
 /**
- * The call with what the settings put into its arguments, or the call itself: from here on, for policies, questions,
- * records and the server, these are its arguments. Throws HubError `invalid_input` for arguments that are not the
+ * The call with what the settings put into its arguments: from here on, for policies, questions, records and
+ * the server, these are its arguments. Throws HubError `invalid_input` for arguments that are not the
  * client's to give, and for those with two readings.
  */
-function withOwnArguments(request: ClientRequest): ClientRequest {
-  const { params = '{}', message, view } = request;
+function withOwnArguments(request: ClientRequest, rules: ArgumentRules): ClientRequest {
+  const { params = '{}', message } = request;
   const { name, arguments: given = {} } = paramsOf(request);
-  const rules = typeof name === 'string' ? view.tool(name)?.rules : undefined;
-  if (!rules) return request;
   const problem = unclear(params, given);
   if (problem !== undefined || !isObject(given))
     throw new HubError('invalid_input', `Cannot call ${String(name)}: ${problem ?? 'its arguments are no object.'}`);
@@ -67,7 +65,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   const { target, edits } = find(given);
   // What the settings put into a call is not the caller's, and may be a secret.
   const clean = requestWithoutSecrets(given, target, options.governance.settings());
-  const request = clean.method === 'tools/call' ? withOwnArguments(clean) : clean;
+  const request = clean.method === 'tools/call' && target.rules ? withOwnArguments(clean, target.rules) : clean;
   const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
   // What policies say now counts for a call that has waited for its client too.
   const admission = admit(request, target, options.governance);

@@ -43,8 +43,10 @@ function refusedIn(view: View, call: WaitingCall, { governance }: Deciding): Hub
   const request = { ...call.request, view };
   const { target } = call;
   try {
-    const { server, key } = call.find(request).target;
+    const { server, key, rules } = call.find(request).target;
     if (server !== target.server || key !== target.key) return unknownTarget(request);
+    // The arguments of the call were made by the rules of that time.
+    if (JSON.stringify(rules) !== JSON.stringify(target.rules)) return changedRules(target);
     const asks = admit(request, target, governance)?.question;
     return asks && call.approvedBy !== yesTo(asks) ? changedMeanwhile(target, asks.policy) : undefined;
   } catch (error) {
@@ -62,6 +64,11 @@ export function yesTo({ policy, who }: Pick<ApprovalQuestion, 'policy' | 'who'>)
 function changedMeanwhile({ server, key }: Target, policy: string): HubError {
   const text = `${key} of server "${server}" changed while the call waited, and the policy "${policy}" now asks before it. Make the call again.`;
   return new HubError('approval', text, { data: { policy } });
+}
+
+function changedRules({ server, key }: Target): HubError {
+  const text = `${key} of server "${server}" changed while the call waited. Make the call again.`;
+  return new HubError('conflict', text);
 }
 
 /**
