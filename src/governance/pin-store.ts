@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../core/errors.ts';
@@ -14,6 +14,8 @@ import { governanceLimits } from './limits.ts';
 /** Where baselines are kept, by server. */
 export interface PinStore {
   load(): Promise<ReadonlyMap<string, Baseline>>;
+  /** A server has a baseline that could not be read when all were loaded, and none was kept since. */
+  isLost(server: string): boolean;
   /**
    * Keeps a server's baseline; undefined: forgets it. `isFirst`: only where there is none yet; the one that is kept is
    * answered.
@@ -56,39 +58,44 @@ function read(value: unknown): { server: string; baseline: Baseline } {
   };
 }
 
-/** A file for each server in a folder. */
+/** What the name of a file ends with that could not be read. */
+const aside = '.broken';
+
+/** A file for each server in a folder. One that cannot be read is put aside: its server's baseline is lost. */
 export function pinsInFolder(folder: string, log: Logger): PinStore {
-  const fileOf = (server: string): string =>
-    join(folder, `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`);
+  const nameOf = (server: string): string => `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`;
+  /** Names of files. */
+  const lost = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
 
   return {
     async load() {
       const found = new Map<string, Baseline>();
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+      lost.clear();
+      const names = readdirSync(folder);
+      for (const name of names) if (name.endsWith(aside)) lost.add(name.slice(0, -aside.length));
+      for (const name of names.filter((one) => one.endsWith('.json'))) {
         try {
           const { server, baseline } = read(JSON.parse(readFileSync(join(folder, name), 'utf8')));
           found.set(server, baseline);
+          lost.delete(name);
         } catch (error) {
-          // What it offers now would be taken for what was approved: an admin has to look.
-          log.error(
-            'Pins of a server cannot be read: what it offers now counts as first seen. Restore the file, or look at what the server offers',
-            {
-              file: join(folder, name),
-              error: errorText(error),
-            },
-          );
+          lost.add(name);
+          putAside(join(folder, name), error, log);
         }
       }
       return found;
     },
+    isLost: (server) => lost.has(nameOf(server)),
     save(server, baseline) {
-      const path = fileOf(server);
+      const name = nameOf(server);
+      const path = join(folder, name);
       const write = async (): Promise<Baseline | undefined> => {
         try {
           if (baseline) await writeFileAtomic(path, JSON.stringify(written(server, baseline)));
-          else await rm(path, { force: true });
+          else for (const one of [path, `${path}${aside}`]) await rm(one, { force: true });
+          lost.delete(name);
         } catch (error) {
           throw diskError(error, 'Cannot write down the pins', path);
         }
@@ -102,6 +109,19 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
   };
 }
 
+function putAside(path: string, error: unknown, log: Logger): void {
+  const file = `${path}${aside}`;
+  log.error('The pins of a server cannot be read, and all that it offers counts as new. The file is kept.', {
+    file,
+    error: errorText(error),
+  });
+  try {
+    renameSync(path, file);
+  } catch (why) {
+    log.error('pins not put aside', { path, error: errorText(why) });
+  }
+}
+
 const channel = 'pins';
 
 /**
@@ -109,7 +129,9 @@ const channel = 'pins';
  * away has what it last knew, and reads the rows once they are there.
  */
 export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logger): PinStore {
+  let isFromCopy = false;
   return {
+    isLost: (server) => isFromCopy && copy.isLost(server),
     async load() {
       let rows: Map<string, Baseline>;
       try {
@@ -118,8 +140,10 @@ export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logge
         rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
       } catch (error) {
         log.warn('The database is away: pins are those that this hub last knew.', { error: errorText(error) });
+        isFromCopy = true;
         return copy.load();
       }
+      isFromCopy = false;
       const kept = await copy.load();
       for (const [server, baseline] of rows) if (!isSame(kept.get(server), baseline)) await copy.save(server, baseline);
       for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);

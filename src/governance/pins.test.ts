@@ -1,8 +1,12 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
+import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import { governanceLimits } from './limits.ts';
+import { pinsInFolder } from './pin-store.ts';
 import { openPins, type PinOptions } from './pins.ts';
 
 test('of a server that changes ten thousand tools at once a bounded number is told one by one', async () => {
@@ -19,7 +23,12 @@ test('of a server that changes ten thousand tools at once a bounded number is to
   const plain = settings({ servers: [server('s')] });
   const told: string[] = [];
   const options: PinOptions = {
-    store: { load: async () => new Map(), save: async () => undefined, onChange: () => () => undefined },
+    store: {
+      load: async () => new Map(),
+      save: async () => undefined,
+      isLost: () => false,
+      onChange: () => () => undefined,
+    },
     settings: () => ({ ...plain, system: { ...plain.system, pinMode: 'hold' } }),
     catalogue: () => catalogue,
     told: (_, { name }) => void told.push(name),
@@ -40,4 +49,71 @@ test('of a server that changes ten thousand tools at once a bounded number is to
   pins.learn();
   expect(told).toHaveLength(governanceLimits.pinsTold + 1);
   pins.close();
+});
+
+const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };
+
+function offering(name: string, ...tools: string[]): Catalogue {
+  const items = tools.map((key) => ({ key, text: JSON.stringify({ name: key, description: 'Reads.' }) }));
+  const offer = { server: name, about, tools: items, prompts: [], resources: [], templates: [] };
+  return { version: 1, offers: new Map([[name, offer]]) };
+}
+
+test.each([
+  ['hold', []],
+  ['warn', ['good', 'bad']],
+] as const)('whose file is broken are lost: under %s all is new until it is approved again', async (mode, seen) => {
+  const folder = temporaryFolder();
+  const catalogue = offering('s', 'good', 'bad');
+  const plain = settings({ servers: [server('s')] });
+  let told: string[] = [];
+  const log = logLines();
+  const store = pinsInFolder(folder, log);
+  const open = async () => {
+    told = [];
+    const pins = await openPins({
+      store,
+      settings: () => ({ ...plain, system: { ...plain.system, pinMode: mode } }),
+      catalogue: () => catalogue,
+      told: (_, { name, state }) => void told.push(`${name} ${state}`),
+      toldMore: () => undefined,
+      changed: () => undefined,
+      log,
+    });
+    pins.learn();
+    return pins;
+  };
+  const tools = (pins: Awaited<ReturnType<typeof open>>) =>
+    pins
+      .applied(catalogue)
+      .offers.get('s')
+      ?.tools.map(({ key }) => key);
+  const first = await open();
+  await first.decide('s', 'reject', [{ kind: 'tool', name: 'bad' }]);
+  const [name = ''] = readdirSync(folder);
+  const broken = readFileSync(join(folder, name), 'utf8').slice(0, -10);
+  writeFileSync(join(folder, name), broken);
+
+  const second = await open();
+  expect(tools(second)).toEqual(seen);
+  expect(told).toEqual(['good new', 'bad new']);
+  expect(readFileSync(join(folder, `${name}.broken`), 'utf8')).toBe(broken);
+  await second.decide('s', 'approve', [{ kind: 'tool', name: 'good' }]);
+  expect(tools(await open())).toEqual(mode === 'hold' ? ['good'] : seen);
+  // A server that is deleted loses it all: another of its name is seen for the first time.
+  await second.deleted('s');
+  expect(readdirSync(folder)).toEqual([]);
+  expect(tools(await open())).toEqual(['good', 'bad']);
+});
+
+test('whose file is broken are lost after another restart too, though nothing was kept between', async () => {
+  const folder = temporaryFolder();
+  await pinsInFolder(folder, logLines()).save('s', { approved: new Map(), rejected: new Set(), seen: new Map() });
+  const [name = ''] = readdirSync(folder);
+  writeFileSync(join(folder, name), '{"version"');
+  for (let start = 0; start < 2; start++) {
+    const store = pinsInFolder(folder, logLines());
+    expect([...(await store.load()).keys()]).toEqual([]);
+    expect([store.isLost('s'), store.isLost('other')]).toEqual([true, false]);
+  }
 });

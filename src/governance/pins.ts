@@ -96,8 +96,20 @@ class ServerPins implements Pins {
     }
   }
 
+  /** Where one was kept and is lost: one in which nothing is approved, so that an admin looks at all of it again. */
+  #baselineOf(server: string): Baseline | undefined {
+    const known = this.#baselines.get(server);
+    if (known || !this.#options.store.isLost(server)) return known;
+    const text =
+      'What was approved of a server is lost. Look at what it offers, and approve it again (page "Pins", or POST /api/pins/<server>/approve).';
+    this.#options.log.error(text, { server });
+    const baseline = { approved: new Map(), rejected: new Set<string>(), seen: new Map() };
+    this.#baselines.set(server, baseline);
+    return baseline;
+  }
+
   #pinsOf(offer: Offer): readonly Pin[] {
-    const baseline = this.#baselines.get(offer.server);
+    const baseline = this.#baselineOf(offer.server);
     if (!baseline) return [];
     const last = this.#known.get(baseline);
     if (last?.offer === offer) return last.pins;
@@ -138,7 +150,7 @@ class ServerPins implements Pins {
 
   #learnServer(server: ServerSettings, offer: Offer): void {
     const mode = pinModeOf(this.#options.settings(), server);
-    const baseline = this.#baselines.get(server.name);
+    const baseline = this.#baselineOf(server.name);
     if (!baseline) {
       if (mode !== 'off') this.#keep(server.name, firstSeen(offer, this.#now()), true);
       return;
@@ -156,7 +168,8 @@ class ServerPins implements Pins {
     const next = { ...baseline, seen };
     // What was seen says no more than the pins do: they are the same.
     this.#known.set(next, { offer, pins });
-    this.#keep(server.name, next, false);
+    // What is lost here may be known to another hub.
+    this.#keep(server.name, next, this.#options.store.isLost(server.name));
     if (mode === 'off') return;
     const { told, toldMore } = this.#options;
     const telling = news.filter(isWaiting);
@@ -213,7 +226,7 @@ class ServerPins implements Pins {
   async decide(name: string, decision: 'approve' | 'reject', items: readonly PinName[] | undefined) {
     const { settings, catalogue, store, changed } = this.#options;
     const offer = catalogue().offers.get(name);
-    const baseline = this.#baselines.get(name);
+    const baseline = this.#baselineOf(name);
     if (!offer || !baseline || !settings().servers.has(name))
       throw new HubError('not_found', `There are no pins of a server "${name.slice(0, 200)}".`);
     const pins = this.#pinsOf(offer);
@@ -226,7 +239,7 @@ class ServerPins implements Pins {
   }
 
   async renamed(from: string, to: string): Promise<void> {
-    const baseline = this.#baselines.get(from);
+    const baseline = this.#baselineOf(from);
     if (!baseline) return;
     await this.#options.store.save(to, baseline);
     this.#use(to, baseline);
@@ -234,7 +247,7 @@ class ServerPins implements Pins {
   }
 
   async deleted(server: string): Promise<void> {
-    if (!this.#baselines.has(server)) return;
+    if (!this.#baselineOf(server)) return;
     await this.#options.store.save(server, undefined);
     this.#use(server, undefined);
   }
