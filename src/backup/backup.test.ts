@@ -98,7 +98,12 @@ describe('a restore that is interrupted', () => {
   const stopped = async (to: RestorePlace, half: () => void) => {
     mkdirSync(join(to.dataDir, 'restore-unfinished'));
     for (const name of ['same', 'new']) writeFileSync(join(to.dataDir, 'restore-unfinished', name), 'of the backup');
-    await exchange(to.dataDir, { aside: asideName(), settingsPath: to.settingsPath, settings: 'of the backup' });
+    await exchange(to.dataDir, {
+      aside: asideName(),
+      settingsPath: to.settingsPath,
+      settings: 'of the backup',
+      database: 'none',
+    });
     half();
   };
 

@@ -15,6 +15,8 @@ const stateShape = z.strictObject({
   settingsPath: z.string(),
   /** What happens to the settings file: one is replaced, made, or none is touched. */
   settings: z.enum(['replaced', 'made', 'kept']),
+  /** What happens to the schema of PostgreSQL; `none` is for a restore without PostgreSQL. */
+  database: z.enum(['replaced', 'made', 'none']).default('none'),
 });
 
 /** What a restore is about to do, on the disk before it does it, so that it can be undone after a crash. */
@@ -46,11 +48,18 @@ export function asideName(now = new Date()): string {
  */
 export async function exchange(
   dataDir: string,
-  { aside, settingsPath, settings }: { aside: string; settingsPath: string; settings: string | undefined },
+  {
+    aside,
+    settingsPath,
+    settings,
+    database,
+  }: Pick<Exchange, 'aside' | 'settingsPath' | 'database'> & {
+    readonly settings: string | undefined;
+  },
 ): Promise<Exchange> {
   const staging = join(dataDir, restoreNames.staging);
   const change = settings === undefined ? 'kept' : existsSync(settingsPath) ? 'replaced' : 'made';
-  const plan: Exchange = { version: 1, aside, old: dataNames(dataDir), settingsPath, settings: change };
+  const plan: Exchange = { version: 1, aside, old: dataNames(dataDir), settingsPath, settings: change, database };
   await mkdir(join(dataDir, aside), { mode: 0o700 });
   if (change === 'replaced') await copyFile(settingsPath, join(dataDir, aside, settingsCopy));
   await writeFileAtomic(join(dataDir, restoreNames.state), JSON.stringify(plan));

@@ -48,7 +48,7 @@ export async function restoreBackup(file: string, place: RestorePlace, replace: 
   try {
     const before = interruptedExchange(place.dataDir);
     if (before) await undo(place, target, before);
-    if (!replace) mustBeEmpty(place, target);
+    if (!replace) mustBeEmpty(place, await target?.hasTables());
     return await run(backup, place, target);
   } finally {
     // What was unpacked, after a failure.
@@ -71,7 +71,8 @@ async function openTarget({ database }: RestorePlace, backup: Backup): Promise<P
 export async function undoRestore(place: RestorePlace): Promise<boolean> {
   const before = interruptedExchange(place.dataDir);
   if (!before) return false;
-  const target = place.database.kind === 'postgres' ? await openPostgresTarget(place.database.url) : undefined;
+  const isThere = before.database !== 'none' && place.database.kind === 'postgres';
+  const target = isThere ? await openPostgresTarget(place.database.url) : undefined;
   try {
     await undo(place, target, before);
     return true;
@@ -83,16 +84,21 @@ export async function undoRestore(place: RestorePlace): Promise<boolean> {
 type Plan = NonNullable<ReturnType<typeof interruptedExchange>>;
 
 async function undo({ dataDir }: RestorePlace, target: PostgresTarget | undefined, plan: Plan): Promise<void> {
-  await target?.undo(plan.aside);
+  if (plan.database !== 'none' && !target)
+    throw new HubError(
+      'misconfigured',
+      `Cannot undo the restore of ${dataDir} that was interrupted: it was one of the PostgreSQL in DB_URL too, and DB_URL names none now. Set DB_URL as it was then, and run the command again. Nothing was changed.`,
+    );
+  if (plan.database !== 'none') await target?.undo(plan.aside);
   await undoExchange(dataDir, plan);
 }
 
-function mustBeEmpty({ dataDir, settingsPath }: RestorePlace, target: PostgresTarget | undefined): void {
+function mustBeEmpty({ dataDir, settingsPath }: RestorePlace, hasTables: boolean | undefined): void {
   const names = dataNames(dataDir);
   const found = [
     ...(names.length > 0 ? [`the data folder ${dataDir} (${names.slice(0, 3).join(', ')}…)`] : []),
     ...(existsSync(settingsPath) ? [`the settings file ${settingsPath}`] : []),
-    ...(target?.hasTables === true ? ['tables in the database of DB_URL'] : []),
+    ...(hasTables === true ? ['tables in the database of DB_URL'] : []),
   ];
   if (found.length === 0) return;
   throw new HubError(
@@ -119,9 +125,9 @@ async function run(backup: Backup, place: RestorePlace, target: PostgresTarget |
   if (database.kind !== 'postgres' && manifest.database === 'postgres') converter.toFiles(staging);
 
   const aside = asideName();
-  const hadTables = target?.hasTables === true;
+  const change = !target ? 'none' : (await target.hasSchema()) ? 'replaced' : 'made';
   try {
-    const done = await exchange(dataDir, { aside, settingsPath: place.settingsPath, settings });
+    const done = await exchange(dataDir, { aside, settingsPath: place.settingsPath, settings, database: change });
     if (target) loaded = await target.replace(backup, rules, aside);
     await finishExchange(dataDir, done);
   } catch (error) {
@@ -132,7 +138,7 @@ async function run(backup: Backup, place: RestorePlace, target: PostgresTarget |
   return {
     manifest,
     aside: existsSync(join(dataDir, aside)) ? join(dataDir, aside) : undefined,
-    schemaAside: hadTables ? schemaName(aside) : undefined,
+    schemaAside: change === 'replaced' ? schemaName(aside) : undefined,
     notes: [...notesOn(manifest, place, loaded), ...unopenedNotes(converter)],
   };
 }

@@ -109,10 +109,15 @@ const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 /** The PostgreSQL of hubs, none of which runs. */
 export interface PostgresTarget {
   /** Whether it has tables of a hub. */
-  readonly hasTables: boolean;
-  /** In one transaction: what is there gets the other name, and the backup takes its place. */
+  hasTables(): Promise<boolean>;
+  /** Also one that is empty is kept. */
+  hasSchema(): Promise<boolean>;
+  /**
+   * In one transaction: what is there gets the other name, and the backup takes its place. Throws HubError `conflict`
+   * where a hub has connected meanwhile.
+   */
   replace(backup: Backup, rules: TableRules, aside: string): Promise<LoadedTables>;
-  /** Undoes that, where it was done. */
+  /** Undoes that, where it was done: what was made goes, also where nothing was before. */
   undo(aside: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -124,32 +129,30 @@ export async function openPostgresTarget(url: string): Promise<PostgresTarget> {
   named.searchParams.set('application_name', 'toolhub restore');
   const database = await openConnection({ url: named.href, dataDir: '', log: quiet });
   try {
-    const [hubs] = await database.query<{ n: number }>(
-      `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'toolhub'`,
-    );
-    if ((hubs?.n ?? 0) > 0)
-      throw new HubError(
-        'conflict',
-        'Cannot restore into the database in DB_URL: a hub is connected to it. Stop every hub that uses it first.',
-      );
-    const [found] = await database.query<{ has: boolean }>(
-      `select to_regclass('toolhub.migrations') is not null as has`,
-    );
+    await mustHaveNoHub(database);
+    const has = async (what: string): Promise<boolean> =>
+      (await database.query<{ has: boolean }>(`select ${what} is not null as has`))[0]?.has === true;
     return {
-      hasTables: found?.has === true,
+      hasTables: () => has(`to_regclass('toolhub.migrations')`),
+      hasSchema: () => has(`to_regnamespace('toolhub')`),
       replace: (backup, rules, aside) =>
         database.tx(async (tx) => {
+          await mustHaveNoHub(tx);
           await tx.script(`do $$ begin if to_regnamespace('toolhub') is not null then
             alter schema toolhub rename to ${schemaName(aside)}; end if; end $$`);
           const inside = { query: tx.query.bind(tx), tx: <T>(work: (tx: Transaction) => Promise<T>) => work(tx) };
           const loaded = await load(inside, backup, rules);
           await recordRestore(inside, backup);
+          await tx.script(`comment on schema toolhub is '${markOf(aside)}'`);
+          await mustHaveNoHub(tx);
           return loaded;
         }),
       async undo(aside) {
         await database.tx((tx) =>
           tx.script(`do $$ begin if to_regnamespace('${schemaName(aside)}') is not null then
-            drop schema if exists toolhub cascade; alter schema ${schemaName(aside)} rename to toolhub; end if; end $$`),
+            drop schema if exists toolhub cascade; alter schema ${schemaName(aside)} rename to toolhub;
+            elsif obj_description(to_regnamespace('toolhub'), 'pg_namespace') = '${markOf(aside)}' then
+            drop schema toolhub cascade; end if; end $$`),
         );
       },
       close: () => database.close(),
@@ -158,6 +161,24 @@ export async function openPostgresTarget(url: string): Promise<PostgresTarget> {
     await database.close();
     throw error;
   }
+}
+
+async function mustHaveNoHub(database: Queryable): Promise<void> {
+  // Within a transaction it would be the list of before.
+  await database.query('select pg_stat_clear_snapshot()');
+  const [hubs] = await database.query<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'toolhub'`,
+  );
+  if ((hubs?.n ?? 0) > 0)
+    throw new HubError(
+      'conflict',
+      'Cannot restore into the database in DB_URL: a hub is connected to it. Stop every hub that uses it first.',
+    );
+}
+
+/** By which a schema that a restore made is known, so that the undo drops no other one. */
+function markOf(aside: string): string {
+  return `Made by a restore of Tool Hub: ${schemaName(aside)}`;
 }
 
 /** The schema with what was there before, for people. */
