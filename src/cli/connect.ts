@@ -20,7 +20,7 @@ windsurf, cline.
 
       --write              write it, keep a copy, and wait until the hub sees the client
       --remove             undo it: the file as it was, or without the entry where it was changed since
-  -g, --group <name>       the endpoint of a group or server, or $smart, or $smart/<group>
+  -g, --group <name>       the endpoint of a group or server, $smart, $code, $smart/<group>, $code/<group>
       --name <name>        what the client calls the hub         (default toolhub, or toolhub-<group>)
       --key                with a new access key; without it the client signs in by itself where the hub asks for it
       --no-wait            do not wait for the client
@@ -229,7 +229,8 @@ function textsOf(value: unknown): Set<string> {
 
 function scopeOf(group: string | undefined): string[] {
   if (group === undefined) return [];
-  return group.startsWith('$smart/') ? ['$smart', group.slice('$smart/'.length)] : [group];
+  const own = /^(\$smart|\$code)\/(.+)$/s.exec(group);
+  return own ? own.slice(1) : [group];
 }
 
 async function clientFor(given: readonly string[], endpoint: string): Promise<ClientFile> {

@@ -96,6 +96,19 @@ describe('a result that is too long', () => {
     expect(parsed(other?.text).structuredContent).toEqual({ other: 'x' });
   });
 
+  test('is JSON whatever it was made of, and never longer than before', () => {
+    const object = { text: 'a'.repeat(20_000) };
+    for (const structuredContent of [object, numbers, 'x'.repeat(9_000), { rows: numbers, more: numbers }]) {
+      for (const text of [JSON.stringify(object), JSON.stringify(object, null, 2), 'Found:\n- a\n- b', 'x']) {
+        const given = result({ structuredContent }, text);
+        const cut = cutResult(given, options);
+        if (!cut) continue;
+        expect(parsed(cut.text)).toHaveProperty('_meta');
+        expect(cut.text.length).toBeLessThan(given.length);
+      }
+    }
+  });
+
   test('keeps the rest of its _meta', () => {
     expect(parsed(cutResult(result({ _meta: { a: 1 } }), options)?.text)._meta).toMatchObject({ a: 1 });
   });

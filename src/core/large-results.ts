@@ -177,9 +177,12 @@ export function cutResult(result: string, { tokens, handle, fits }: CutOptions):
   if (text === undefined) return undefined;
   const all = itemsOf(text, tokens * tokenChars);
   const structured = memberText(result, 'structuredContent');
-  const same = structured === undefined ? undefined : itemsOf(structured, tokens * tokenChars);
+  // Only a list: pieces of anything else are no JSON.
+  const same = structured === undefined ? undefined : listIn(structured);
   const isSame = same !== undefined && same.items.length === all.items.length;
   const others = result.length - JSON.stringify(text).length - (isSame ? (structured?.length ?? 0) : 0);
+  // What cannot be cut is too long by itself: less text would not help.
+  if (others >= tokens * tokenChars) return undefined;
   const room = Math.max(1, Math.floor((tokens - Math.ceil(others / tokenChars)) / (isSame ? 2 : 1)));
   const next = endOf(all.items, 0, room);
   if (next >= all.items.length) return undefined;

@@ -7,6 +7,8 @@ export const coreLimits = {
 
   /** Views kept ready (one per principal and scope). */
   views: 2_000,
+  /** Characters that a prompt of the hub may become with its arguments. */
+  ownPromptChars: 8 * 1024 * 1024,
   /** Items in all views that are kept, each of which costs some 150 bytes and its share of the list as text. */
   viewItems: 500_000,
   /** Texts kept of one item: it has one for each alias under which groups show it. */

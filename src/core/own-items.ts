@@ -1,5 +1,6 @@
 import type { Item } from './catalogue.ts';
 import { HubError } from './errors.ts';
+import { coreLimits } from './limits.ts';
 import type { OwnItems, OwnPrompt } from './settings/types.ts';
 
 /**
@@ -43,6 +44,11 @@ export function promptResult(prompt: OwnPrompt, given: Readonly<Record<string, u
     const value = Object.hasOwn(given, name) ? given[name] : '';
     return typeof value === 'string' ? value : JSON.stringify(value);
   };
+  // The same argument may stand in a template many times.
+  const places = prompt.template.split('{{').length;
+  const longest = Math.max(0, ...Object.values(given).map((value) => String(value).length));
+  if (places * longest > coreLimits.ownPromptChars)
+    throw new HubError('invalid_input', `The arguments are too long for the prompt "${prompt.name}".`);
   const text = prompt.template.replace(/\{\{\s*([^{}\s]{1,200})\s*\}\}/g, (_, name: string) => valueOf(name));
   return {
     ...(prompt.description !== undefined && { description: prompt.description }),

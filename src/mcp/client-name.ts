@@ -4,7 +4,8 @@ import type { ClientRequest } from './request.ts';
 import { clientInfoOf } from './stateless.ts';
 
 /** What the client of a request calls itself; undefined where it has not said so, and for calls over REST. */
-export function clientNameFor({ session, stateless, message }: ClientRequest): string | undefined {
+export function clientNameFor({ client, session, stateless, message }: ClientRequest): string | undefined {
+  if (client !== undefined) return client;
   if (session) return session.facts.client;
   return stateless ? clientName(clientInfoOf(message)) : undefined;
 }

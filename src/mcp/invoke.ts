@@ -1,3 +1,4 @@
+import { HubError } from '../core/errors.ts';
 import { memberText } from '../core/json/text.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { dispatch, type DispatchOptions } from './dispatch.ts';
@@ -7,7 +8,7 @@ import { type ClientRequest, clientRequest } from './request.ts';
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
 export interface Invocation extends Pick<
   ClientRequest,
-  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow'
+  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow' | 'client'
 > {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
@@ -22,6 +23,8 @@ export interface Invocation extends Pick<
    * text, how long it is.
    */
   readonly heard?: ((message: string | number, from: 'client' | 'server') => void) | undefined;
+  /** A longer result is refused before a text is made of it. */
+  readonly mostBytes?: number | undefined;
   /** Gets the params of each `notifications/progress` as JSON text; without it the server is not asked for any. */
   readonly progressed?: ((params: string) => void) | undefined;
   /** Ends the call when it aborts: the caller has left. */
@@ -53,6 +56,8 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
       },
       answerLarge: (head, result, tail) => {
         heard?.(result.bytes, 'server');
+        if (result.bytes > (invocation.mostBytes ?? Infinity))
+          return reject(new HubError('upstream_failed', 'The result is too large.'));
         resolve(invoked(head + result.toString() + tail));
       },
       answerBytes: (head, body, tail) => resolve(invoked(head + body.toString() + tail)),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { groupOf, reaches } from '../core/access/rules.ts';
+import { groupOf, resolve } from '../core/access/rules.ts';
+import type { Scope } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
 import type { Target } from '../core/access/view.ts';
 import type { Catalogue } from '../core/catalogue.ts';
@@ -11,8 +12,10 @@ import {
   limitsResults,
   moreMember,
   moreText,
+  readResultName,
   resultLimit,
 } from '../core/large-results.ts';
+import { ownServer } from '../core/own-items.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { mcpLimits } from './limits.ts';
 import type { ClientRequest } from './request.ts';
@@ -37,9 +40,14 @@ export interface KeptResultsOptions {
   readonly problems: (toolText: string, value: unknown) => readonly unknown[];
 }
 
+/** About what an item costs besides its text. */
+const itemChars = 32;
+
 interface Kept {
   readonly caller: string;
   readonly server: string;
+  /** The endpoint on which the call was made. */
+  readonly scope: Scope;
   readonly all: Items;
   readonly tokens: number;
   readonly chars: number;
@@ -56,8 +64,19 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
     if (kept.delete(handle)) chars -= one.chars;
   }
 
+  /** What is over goes without another result coming. */
+  function sweep(): void {
+    const now = performance.now();
+    for (const [handle, one] of kept) {
+      if (one.until >= now) break;
+      forget(handle, one);
+    }
+    if (kept.size > 0) setTimeout(sweep, mcpLimits.keptResultMs).unref();
+  }
+
   function keep(handle: string, one: Kept): void {
     const now = performance.now();
+    if (kept.size === 0) setTimeout(sweep, mcpLimits.keptResultMs + 1_000).unref();
     kept.set(handle, one);
     chars += one.chars;
     for (const [other, old] of kept) {
@@ -79,6 +98,8 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
   function limit(request: ClientRequest, target: Target): number | undefined {
     const now = settings();
     if (request.method !== 'tools/call' || request.reply.refused || !limitsResults(now)) return undefined;
+    // A server may have a tool of that name at its own endpoint: the rest could not be read there.
+    if (request.view.tool(readResultName)?.server !== ownServer) return undefined;
     return resultLimit(now, groupOf(now, request.principal, request.scope), target);
   }
 
@@ -90,10 +111,13 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
       const handle = randomBytes(18).toString('base64url');
       const cut = cutResult(text, { tokens, handle, fits: (structured) => fits(target, structured) });
       if (!cut) return text;
-      const size = cut.all.items.reduce((sum, item) => sum + item.length, 0);
+      // A short item costs memory of its own.
+      const size = text.length + cut.all.items.length * itemChars;
+      if (size > mcpLimits.keptResultChars / 4) return text;
       keep(handle, {
         caller: principalId(request.principal),
         server: target.server,
+        scope: request.scope,
         all: cut.all,
         tokens,
         chars: size,
@@ -103,13 +127,15 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
     },
     read(principal, { handle, from = 0, query }) {
       const one = typeof handle === 'string' ? kept.get(handle) : undefined;
-      const server = one && settings().servers.get(one.server);
       const isTheirs = one?.caller === principalId(principal) && one.until >= performance.now();
-      if (!one || !isTheirs || !server?.enabled || !reaches(settings(), principal, server))
+      const isThere = (kept: Kept): boolean =>
+        resolve(settings(), principal, kept.scope).members.some(({ server }) => server.name === kept.server);
+      if (!one || !isTheirs || !isThere(one))
         return failure('There is no result with this handle: it ends after 15 minutes. Call the tool again.');
       if (typeof from !== 'number' || !Number.isInteger(from) || from < 0)
         return failure('"from" must be the number of an item; the first is 0.');
-      if (query !== undefined && typeof query !== 'string') return failure('"query" must be a text.');
+      if (query !== undefined && (typeof query !== 'string' || query.length > mcpLimits.readQueryChars))
+        return failure(`"query" must be a text of at most ${mcpLimits.readQueryChars} characters.`);
       return part(String(handle), one, from, query);
     },
   };
@@ -118,7 +144,7 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
 function part(handle: string, { all, tokens }: Kept, from: number, query: string | undefined): object {
   const { items } = all;
   const total = items.length;
-  const words = (query ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  const words = [...new Set((query ?? '').toLowerCase().split(/\s+/).filter(Boolean))];
   const isWanted = (item: string): boolean => {
     const text = words.length > 0 ? item.toLowerCase() : '';
     return words.every((word) => text.includes(word));

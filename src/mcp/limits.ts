@@ -4,6 +4,7 @@ export const mcpLimits = {
 
   /** Runs at the same time: each has a thread, and memory of its own. */
   codeRuns: 8,
+  codeRunsOfCaller: 2,
   /** Loading the engine takes a tenth of a second, and longer on a busy machine. */
   codeStartMs: 30_000,
   codeChars: 200_000,
@@ -11,6 +12,10 @@ export const mcpLimits = {
   /** Of a line of the log, and of the text of an error. */
   codeLogChars: 2_000,
   codeResultChars: 4 * 1024 * 1024,
+  /** Of a result of a tool that code gets: it is copied into the memory of the run. */
+  codeResultBytes: 16 * 1024 * 1024,
+  /** Of all calls of one run together. */
+  codeArgumentChars: 4 * 1024 * 1024,
 
   // results in parts
 
@@ -19,6 +24,8 @@ export const mcpLimits = {
   /** Characters of all that is kept together, two bytes each at most; the oldest goes first. */
   keptResultChars: 64 * 1024 * 1024,
   keptResults: 10_000,
+  /** Of a query of `read_result`: each of its words is looked for in each item. */
+  readQueryChars: 1_000,
 
   // requests
 

@@ -56,6 +56,8 @@ export interface ClientRequest {
   /** The caller's own name for its state (`x-session-id`), where there is no session. */
   readonly sessionId?: string | undefined;
   readonly reply: Reply;
+  /** What the client calls itself, for a call that was made for it (`code/code-call.ts`). */
+  readonly client?: string | undefined;
   /**
    * Who its sender counts as now, for a request that has waited. Throws HubError, or rejects, where they would not be
    * let in any more. Undefined where what `principal` sees tells that.
@@ -64,7 +66,7 @@ export interface ClientRequest {
 }
 
 /** Who sent a message and where to; a `RequestContext` says it. */
-export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow'>;
+export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow' | 'client'>;
 
 /** How a request is to be answered. */
 export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId' | 'view' | 'pageSize' | 'reply'>;
@@ -72,7 +74,7 @@ export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId
 /** The request that a message is. */
 export function clientRequest(
   { message, id = 'null', params }: Omit<ClientMessage, 'text'>,
-  { principal, scope, clientHeaders, address, senderNow }: Sender,
+  { principal, scope, clientHeaders, address, senderNow, client }: Sender,
   { stateless, session, sessionId, view, pageSize, reply }: Answering,
 ): ClientRequest {
   // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
@@ -92,6 +94,7 @@ export function clientRequest(
     sessionId,
     reply,
     senderNow,
+    client,
   };
 }
 

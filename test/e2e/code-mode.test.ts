@@ -37,7 +37,7 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: { crm: { ...crm.config, tools: { secret: { enabled: false } } }, 'other-one': other.config },
     groups: [{ id: 'g', name: 'team', servers: ['crm'] }],
-    systemConfig: { codeMode: { memoryMb: 16, calls: 5 } },
+    systemConfig: { codeMode: { memoryMb: 32, calls: 5 } },
   });
   await hub.connected(2);
   admin = await login(hub);
@@ -129,6 +129,7 @@ describe('code', () => {
     ['return await tools.crm.nothing()', 'no tool crm.nothing'],
     ['return await tools.crm.secret()', 'no tool crm.secret'],
     ['return await tools.crm.find("x")', 'must be an object'],
+    ['await tools.crm.find({ q: "x".repeat(5e6) })', 'characters of arguments'],
   ])('%j is told why it ended', async (code, why) => {
     expect((await run(code)).error).toContain(why);
   });
@@ -137,11 +138,26 @@ describe('code', () => {
     const set = (codeMode: object | null) => api(hub, 'PUT', '/system-config', { token: admin, body: { codeMode } });
     expect((await set({ timeoutSeconds: 1 })).status).toBe(200);
     await crm.control({ set: { silentOn: ['tools/call'] } });
-    const endless = ['while (true) {}', 'await new Promise(() => {})', 'return await tools.crm.silent()'];
-    const told = await Promise.all(endless.map((code) => run(code)));
-    for (const { error } of told) expect(error).toContain('longer than 1 s');
+    for (const code of ['while (true) {}', 'await new Promise(() => {})', 'return await tools.crm.silent()'])
+      expect((await run(code)).error).toContain('longer than 1 s');
     await crm.control({ set: { silentOn: [] } });
     expect((await set({ timeoutSeconds: 60 })).status).toBe(200);
+  });
+
+  test('runs twice at the same time for one caller, and no more', async () => {
+    await crm.control({ set: { silentOn: ['tools/call'] } });
+    const clients = await Promise.all([session(hub.mcp('$code')), session(hub.mcp('$code'))]);
+    const before = crm.received('tools/call').length;
+    const streams = clients.map((one) =>
+      one.begin('tools/call', asked('return await tools.crm.silent()'), { id: 'x' }),
+    );
+    await until('both wait', () => crm.received('tools/call').length === before + 2);
+    const third = await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'));
+    expect(third.message.error).toMatchObject({ code: -32000, message: expect.stringContaining('Too much code') });
+    for (const one of clients) await one.notify('notifications/cancelled', { requestId: 'x' });
+    for (const stream of await Promise.all(streams)) stream.close();
+    await crm.control({ set: { silentOn: [] } });
+    await until('there is room', async () => (await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'))).result);
   });
 
   test('has bounds that the settings name', async () => {
@@ -195,6 +211,23 @@ describe('each call of the code', () => {
     expect((await run('return await tools["other-one"].echo({})', '$code/team')).error).toContain('no tool');
     expect((await run('return await tools["other-one"].echo({})')).error).toBeUndefined();
     expect((await run('return await tools.crm.find({ q: "" })', '$code/none')).error).toContain('no tool');
+  });
+
+  test('is of the endpoint of a group, and not of a server of that name', async () => {
+    expect((await run('return await tools.crm.find({ q: "x" })', '$code/crm')).error).toContain('no tool');
+  });
+
+  test('is told to policies with the name of the client, and run_code is decided about itself', async () => {
+    const set = (policies: object[]) => api(hub, 'PUT', '/system-config', { token: admin, body: { policies } });
+    const named = 'when { context has client && context.client == "raw" }';
+    await set([{ id: 'c', text: `forbid(principal, action, resource == Tool::"crm/find") ${named};` }]);
+    const code = 'return await tools.crm.find({ q: "x" })';
+    const told = await outcome(modern(hub.mcp('$code'), 'tools/call', asked(code)));
+    expect(told.error).toContain('"c"');
+    await set([{ id: 'r', text: 'forbid(principal, action, resource == Tool::"$hub/run_code");' }]);
+    const refused = await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'));
+    expect(refused.message.error).toMatchObject({ code: -32001, data: { policy: 'r' } });
+    await set([]);
   });
 
   test('is decided and recorded', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, login, userToken } from '../kit/api.ts';
+import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { type AnyResult, rpc } from '../kit/raw.ts';
 import { modern, session } from '../kit/sessions.ts';
@@ -144,6 +144,15 @@ describe('a handle', () => {
     }
   });
 
+  test('is read with a key that opens a group alone', async () => {
+    const token = await keyToken(hub, admin, { accessType: 'groups', allowedGroups: ['small'] });
+    const first = await rpc(hub.mcp('small'), 'tools/call', { name: 'limited-rows', arguments: {} }, as(token));
+    const more = moreOf(first.result);
+    const read = { name: 'read_result', arguments: { handle: more?.handle, from: more?.next } };
+    const next = await rpc(hub.mcp('small'), 'tools/call', read, as(token));
+    expect(itemsOf(next.result)[0]).toEqual(rows[more?.next ?? -1]);
+  });
+
   test('ends with the access to its server', async () => {
     const client = await session(hub.mcp(), as(ann));
     const more = moreOf((await client.call('limited-rows')).result);
@@ -162,12 +171,15 @@ describe('a handle', () => {
     });
   });
 
-  test.each([{ from: -1 }, { from: 1.5 }, { from: 'x' }, { query: 5 }])('%j is refused', async (args) => {
-    const client = await session(hub.mcp());
-    const more = moreOf((await client.call('limited-rows')).result);
-    expect((await client.call('read_result', { handle: more?.handle, ...args })).result?.isError).toBe(true);
-    expect(itemsOf((await client.call('read_result', { handle: more?.handle, from: 10_000 })).result)).toEqual([]);
-  });
+  test.each([{ from: -1 }, { from: 1.5 }, { from: 'x' }, { query: 5 }, { query: 'e '.repeat(1_000) }])(
+    '%j is refused',
+    async (args) => {
+      const client = await session(hub.mcp());
+      const more = moreOf((await client.call('limited-rows')).result);
+      expect((await client.call('read_result', { handle: more?.handle, ...args })).result?.isError).toBe(true);
+      expect(itemsOf((await client.call('read_result', { handle: more?.handle, from: 10_000 })).result)).toEqual([]);
+    },
+  );
 });
 
 test("MCPHub's member sets it, and 0 and null take it away", async () => {

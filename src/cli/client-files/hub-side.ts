@@ -61,7 +61,9 @@ export async function madeKey(
   const me = await hub.api('/auth/user', { token });
   if (me.status === 401) throw wantsLogin(hub, env, token);
   const isAdmin = meShape.safeParse(me.body).data?.data.isAdmin === true;
-  const opening = isAdmin ? await openingOf(hub, token, path.filter((part) => part !== '$smart')[0]) : {};
+  const opening = isAdmin
+    ? await openingOf(hub, token, path.filter((part) => part !== '$smart' && part !== '$code')[0])
+    : {};
   const answer = await hub.api('/auth/keys', { method: 'POST', token, body: { name: name.slice(0, 100), ...opening } });
   const key = keyShape.safeParse(answer.body).data?.data;
   if (answer.status === 201 && key !== undefined) {

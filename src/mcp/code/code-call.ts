@@ -1,8 +1,14 @@
+import { principalId } from '../../core/access/principal.ts';
+import { HubError } from '../../core/errors.ts';
+import { ownServer } from '../../core/own-items.ts';
 import { elements, memberText } from '../../core/json/text.ts';
 import { isObject, resultText } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Target, View } from '../../core/access/view.ts';
+import { clientNameFor } from '../client-name.ts';
+import { unknownTarget } from '../failure.ts';
+import { admit } from '../relay/admission.ts';
 import type { DispatchOptions } from '../dispatch.ts';
 import { invoke } from '../invoke.ts';
 import { mcpLimits } from '../limits.ts';
@@ -23,6 +29,17 @@ async function codeCall(
   if (typeof code !== 'string' || code.trim() === '') return answer(request, failed('run_code needs "code", a text.'));
   if (code.length > mcpLimits.codeChars)
     return answer(request, failed(`The code may have ${mcpLimits.codeChars} characters.`));
+  // Policies, limits and their audit hold for the run as for a call; what it calls is decided one by one.
+  const admission = admit(request, { server: ownServer, key: 'run_code' }, options.governance);
+  if (admission?.question)
+    throw new HubError(
+      'approval',
+      'A policy asks a person before run_code, and code cannot wait for that. Call the tools themselves.',
+      {
+        data: { policy: admission.question.policy },
+      },
+    );
+  const release = await admission?.count();
   const leaving = new AbortController();
   const call = { cancel: () => leaving.abort() };
   const { session, reply } = request;
@@ -30,11 +47,18 @@ async function codeCall(
   session?.inFlight.set(requestKey(request), call);
   try {
     const limits = limitsOf(options.governance.settings());
-    const outcome = await runCode(code, limits, toolCall(request, options, leaving.signal), leaving.signal);
+    const { signal } = leaving;
+    const inner = toolCall(request, options, signal);
+    const caller = principalId(request.principal);
+    const outcome = await runCode(code, limits, { caller, call: inner, signal });
+    // What was computed for a caller who is not let in any more is not theirs.
+    const view = await viewNow(request, options.views);
+    if (view.kind === 'nothing' && request.view.kind !== 'nothing') throw unknownTarget(request);
     const { logs, calls } = outcome;
     if (outcome.kind === 'result') answer(request, { result: outcome.result ?? 'null', logs, calls });
     else answer(request, failed(outcome.message, { line: outcome.line, column: outcome.column, logs, calls }));
   } finally {
+    release?.();
     leaving.abort();
     reply.gone = undefined;
     session?.settle({ call, id: requestKey(request) });
@@ -88,14 +112,19 @@ function innerScope({ scope }: ClientRequest): Scope {
 function toolCall(request: ClientRequest, options: DispatchOptions, signal: AbortSignal): ToolCall {
   const { principal, clientHeaders, address, senderNow } = request;
   const scope = innerScope(request);
+  const isOfGroup = scope.kind === 'named';
+  const client = clientNameFor(request);
+  const { codeResultBytes: mostBytes } = mcpLimits;
   return async (server, tool, args) => {
     const view = await viewNow({ principal, scope, senderNow }, options.views);
-    const name = exposedName(view, server, tool);
-    if (name === undefined) return { error: `There is no tool ${server}.${tool}. Names come from search_tools.` };
-    if (!args.startsWith('{')) return { error: `The arguments of ${server}.${tool} must be an object.` };
+    const called = `${server}.${tool}`.slice(0, mcpLimits.codeLogChars);
+    // Behind the endpoint of a group is no server of the same name.
+    const name = isOfGroup && view.kind !== 'group' ? undefined : exposedName(view, server, tool);
+    if (name === undefined) return { error: `There is no tool ${called}. Names come from search_tools.` };
+    if (!args.startsWith('{')) return { error: `The arguments of ${called} must be an object.` };
     const params = `{"name":${JSON.stringify(name)},"arguments":${args}}`;
     const sessionId = request.session ? `code ${request.session.facts.sid}` : request.sessionId;
-    const sent = { principal, scope, clientHeaders, address, senderNow, view, sessionId, signal };
+    const sent = { principal, scope, clientHeaders, address, senderNow, view, sessionId, signal, client, mostBytes };
     const invoked = await invoke({ ...sent, method: 'tools/call', params }, options);
     if (invoked.kind === 'error') return { error: invoked.message };
     const result = memberText(invoked.text, 'result') ?? '{}';

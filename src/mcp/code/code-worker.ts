@@ -23,6 +23,7 @@ const linesBefore = 1;
 const logs: string[] = [];
 const waiting = new Map<number, QuickJSDeferredPromise>();
 let lastId = 0;
+let sentChars = 0;
 
 /** What the code finds: `tools` and `console`. It takes the functions of the hub away before the code begins. */
 const prelude = `(() => {
@@ -84,9 +85,17 @@ function addFunctions(vm: QuickJSContext, jobs: () => void): void {
   const call = vm.newFunction('__call', (server, tool, args) => {
     const id = (lastId += 1);
     const deferred = vm.newPromise();
-    waiting.set(id, deferred);
     void deferred.settled.then(jobs);
-    post({ kind: 'call', id, server: vm.getString(server), tool: vm.getString(tool), args: vm.getString(args) });
+    const sent = { server: vm.getString(server), tool: vm.getString(tool), args: vm.getString(args) };
+    sentChars += sent.server.length + sent.tool.length + sent.args.length;
+    // Here, and not in the hub: what is sent there takes the memory of the hub.
+    if (id > bounds.calls || sentChars > bounds.argumentChars) {
+      const error = `The code may make ${bounds.calls} calls, with ${bounds.argumentChars} characters of arguments.`;
+      deferred.resolve(vm.newString(JSON.stringify({ error })));
+      return deferred.handle;
+    }
+    waiting.set(id, deferred);
+    post({ kind: 'call', id, ...sent });
     return deferred.handle;
   });
   const log = vm.newFunction('__log', (text) => {

@@ -5,7 +5,14 @@ export interface CodeTask {
   readonly memoryBytes: number;
   /** How long it may compute; the hub ends a run that waits for longer. */
   readonly timeoutMs: number;
-  readonly bounds: { readonly logLines: number; readonly logChars: number; readonly resultChars: number };
+  readonly bounds: {
+    readonly logLines: number;
+    readonly logChars: number;
+    readonly resultChars: number;
+    /** Calls of tools, and characters of all that is sent for them, in one run. */
+    readonly calls: number;
+    readonly argumentChars: number;
+  };
 }
 
 export type FromCode =

@@ -23,8 +23,8 @@ export type ToolCall = (
 
 export type CodeOutcome = CodeEnd & { readonly calls: number };
 
-/** How many runs are under way in this process. */
-let running = 0;
+/** How many runs are under way in this process, by caller. */
+const running = new Map<string, number>();
 
 /**
  * Runs code in a thread of its own, and ends the thread with it. Throws HubError `too_many` where too many run already,
@@ -33,17 +33,25 @@ let running = 0;
 export async function runCode(
   code: string,
   { timeoutMs, memoryBytes, calls: mostCalls }: CodeLimits,
-  call: ToolCall,
-  signal: AbortSignal,
+  { caller, call, signal }: { readonly caller: string; readonly call: ToolCall; readonly signal: AbortSignal },
 ): Promise<CodeOutcome> {
-  if (running >= mcpLimits.codeRuns)
+  const ofCaller = running.get(caller) ?? 0;
+  const all = [...running.values()].reduce((sum, one) => sum + one, 0);
+  if (all >= mcpLimits.codeRuns || ofCaller >= mcpLimits.codeRunsOfCaller)
     throw new HubError('too_many', 'Too much code is running already. Try again in a moment.', { retryAfterMs: 2_000 });
-  running += 1;
-  const { codeLogLines: logLines, codeLogChars: logChars, codeResultChars: resultChars } = mcpLimits;
-  const task: CodeTask = { code, memoryBytes, timeoutMs, bounds: { logLines, logChars, resultChars } };
-  const worker = new Worker(workerFile, { workerData: task, execArgv: [], env: {}, resourceLimits });
+  running.set(caller, ofCaller + 1);
+  const { codeLogLines: logLines, codeLogChars: logChars, codeResultChars: resultChars, codeArgumentChars } = mcpLimits;
+  const task: CodeTask = {
+    code,
+    memoryBytes,
+    timeoutMs,
+    bounds: { logLines, logChars, resultChars, calls: mostCalls, argumentChars: codeArgumentChars },
+  };
+  let worker: Worker | undefined;
   let calls = 0;
   try {
+    const thread = new Worker(workerFile, { workerData: task, execArgv: [], env: {}, resourceLimits });
+    worker = thread;
     return await new Promise((resolve, reject) => {
       const fail = (message: string): void =>
         resolve({ kind: 'error', message, line: undefined, column: undefined, logs: [], calls });
@@ -55,12 +63,12 @@ export async function runCode(
       const ended = (): void => clearTimeout(timer);
       endAfter(mcpLimits.codeStartMs);
       signal.addEventListener('abort', () => reject(new HubError('cancelled', 'The client has left.')), { once: true });
-      worker.once('error', (error) => fail(`The code could not go on: ${error.message}`));
-      worker.once('exit', () => {
+      thread.once('error', (error) => fail(`The code could not go on: ${error.message}`));
+      thread.once('exit', () => {
         ended();
         fail('The code was ended.');
       });
-      worker.on('message', (message: FromCode) => {
+      thread.on('message', (message: FromCode) => {
         if (message.kind === 'begun') return endAfter(timeoutMs + graceMs);
         if (message.kind === 'end') {
           ended();
@@ -70,20 +78,27 @@ export async function runCode(
         const { id, server, tool, args } = message;
         const send = (text: string): void => {
           // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-          worker.postMessage({ id, answer: text } satisfies ToCode);
+          thread.postMessage({ id, answer: text } satisfies ToCode);
         };
         const fails = (error: string): void => send(JSON.stringify({ error }));
         if (calls >= mostCalls) return fails(`The code may make ${mostCalls} calls.`);
         calls += 1;
         void call(server, tool, args).then(
-          (found) => ('error' in found ? fails(found.error) : send(`{"value":${found.value}}`)),
+          (found) => {
+            if ('error' in found) return fails(found.error);
+            // It is copied into the memory of the code.
+            if (found.value.length > memoryBytes / 4) return fails('The result is too large for the code.');
+            send(`{"value":${found.value}}`);
+          },
           (error: unknown) => fails(error instanceof HubError ? error.message : 'The call failed.'),
         );
       });
     });
   } finally {
-    running -= 1;
-    void worker.terminate();
+    const left = (running.get(caller) ?? 1) - 1;
+    if (left === 0) running.delete(caller);
+    else running.set(caller, left);
+    void worker?.terminate();
   }
 }
 
