@@ -31,6 +31,8 @@ export interface Approval {
    * make it any more.
    */
   readonly state: ApprovalState;
+  /** What other rounds of the call have passed by. */
+  readonly rounds?: readonly string[] | undefined;
   readonly decidedBy: string | undefined;
   readonly decidedAt: number | undefined;
 }
@@ -42,6 +44,13 @@ export const countingStates: readonly ApprovalState[] = ['waiting', 'approved', 
 
 /** A question without what is long. */
 export type WaitingApproval = Omit<Approval, 'arguments'>;
+
+/** Another round of a call that was approved. */
+export interface Round {
+  readonly approvals: readonly string[];
+  readonly hash: string;
+  readonly use: string;
+}
 
 /** Where questions are kept. Times are milliseconds since the epoch. */
 export interface ApprovalStore {
@@ -55,7 +64,8 @@ export interface ApprovalStore {
   use(id: string, now: number): Promise<boolean>;
   /** The call that used it was not made: approved again, unless it expired or the call was asked about again. */
   giveBack(id: string, now: number): Promise<void>;
-  wasUsed(hash: string, now: number): Promise<boolean>;
+  /** The id of the used one of these with that hash: once for each `use`, `governanceLimits.approvalRounds` times. */
+  passRound(round: Round, now: number): Promise<string | undefined>;
   /** Decides a question that waits; undefined when it does not, or has expired. */
   decide(
     id: string,
@@ -125,8 +135,11 @@ export function approvalsInMemory(): ApprovalStore {
       );
       if (!isAskedAgain) change(id, 'used', { state: 'approved' }, now);
     },
-    async wasUsed(hash, now) {
-      return [...questions.values()].some((one) => one.hash === hash && one.state === 'used' && one.expiresAt > now);
+    async passRound({ approvals, hash, use }, now) {
+      const one = approvals.map((id) => questions.get(id)).find((found) => found?.hash === hash);
+      const { rounds = [] } = one ?? {};
+      if (!one || rounds.includes(use) || rounds.length >= governanceLimits.approvalRounds) return undefined;
+      return change(one.id, 'used', { rounds: [...rounds, use] }, now)?.id;
     },
     decide: async (id, { state, by, at }) => change(id, 'waiting', { state, decidedBy: by, decidedAt: at }, at),
     async expire(now) {

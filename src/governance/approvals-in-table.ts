@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { type Approval, type ApprovalStore, checkRoom, countingStates, shown } from './approval-store.ts';
+import { type Approval, type ApprovalStore, checkRoom, countingStates, type Round, shown } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
 const channel = 'approvals';
@@ -39,15 +39,7 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       const rows = await (await open()).tx((tx) => giveBackIn(tx, id, new Date(now)));
       if (rows.length > 0) tell(id);
     },
-    async wasUsed(hash, now) {
-      const rows = await (
-        await open()
-      ).query(`select id from toolhub.approvals where hash = $1 and state = 'used' and expires_at > $2 limit 1`, [
-        hash,
-        new Date(now),
-      ]);
-      return rows.length > 0;
-    },
+    passRound: async (round, now) => passRoundIn(await open(), round, new Date(now)),
     async decide(id, { state, by, at }) {
       if (!isUuid(id)) return undefined;
       const [row] = await (
@@ -160,6 +152,23 @@ async function giveBackIn(tx: Transaction, id: string, now: Date): Promise<reado
      returning id`,
     [id, now, countingStates],
   );
+}
+
+/** One statement, so that of two rounds with the same use one passes. */
+async function passRoundIn(
+  database: Queryable,
+  { approvals, hash, use }: Round,
+  now: Date,
+): Promise<string | undefined> {
+  const rounds = `coalesce(content->'rounds', '[]'::jsonb)`;
+  const [row] = await database.query<{ id: string }>(
+    `update toolhub.approvals set content = jsonb_set(content, '{rounds}', ${rounds} || to_jsonb($3::text))
+     where id = any($1::uuid[]) and hash = $2 and state = 'used' and expires_at > $4
+     and not ${rounds} @> to_jsonb($3::text) and jsonb_array_length(${rounds}) < ${governanceLimits.approvalRounds}
+     returning id`,
+    [[...approvals], hash, use, now],
+  );
+  return row?.id;
 }
 
 interface Row {

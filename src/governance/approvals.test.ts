@@ -99,6 +99,21 @@ describe.each(Object.keys(stores))('questions kept in the %s', (kind) => {
     expect(await list()).toEqual(['used {"text":"x"}']);
   });
 
+  test('that were used up let each later round of their call pass once, for the same call, and not for ever', async () => {
+    const approvals = [await yes('other'), await yes('x')];
+    const pass = (use: string, text = 'x') => last().passRound(question(text), { approvals, use });
+    expect(await first().passRound(question('x'), { approvals, use: 'one' })).toBe(approvals[1]);
+    expect(await pass('one')).toBeUndefined();
+    expect(await pass('two')).toBe(approvals[1]);
+    expect(await pass('three', 'third')).toBeUndefined();
+    expect(await last().passRound(question('x'), { approvals: approvals.slice(0, 1), use: 'four' })).toBeUndefined();
+    setLimits(governanceLimits, { approvalRounds: 3 });
+    expect([await pass('five'), await pass('six')]).toEqual([approvals[1], undefined]);
+    setLimits(governanceLimits, { approvalRounds: 100 });
+    at += 600_000;
+    expect(await pass('seven')).toBeUndefined();
+  });
+
   test('that were asked again meanwhile are not given back: a later no counts', async () => {
     const id = await yes('x');
     const again = first().approved(question('x'), staying());

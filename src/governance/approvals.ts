@@ -24,8 +24,14 @@ export interface Approvals {
   approved(question: ApprovalQuestion, left: AbortSignal, waits?: () => void): Promise<string>;
   /** The call that used this yes up was not made: the same call passes once more while the yes is good. */
   giveBack(id: string): Promise<void>;
-  /** The yes to this call was used before: another round of the same call. */
-  wasUsed(question: ApprovalQuestion): Promise<boolean>;
+  /**
+   * Lets another round of a call pass whose yes was used up, while that is good: once for each `use`. Gives the id of
+   * the yes; undefined where the round has to be asked about.
+   */
+  passRound(
+    question: ApprovalQuestion,
+    pass: { readonly approvals: readonly string[]; readonly use: string },
+  ): Promise<string | undefined>;
   /** Those that wait, and the last that were decided; the newest first. */
   list(): Promise<readonly Approval[]>;
   /** Those that wait, the newest first. */
@@ -128,9 +134,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       return id;
     },
     giveBack,
-    async wasUsed(question) {
-      return store.wasUsed(hashOf(question), now());
-    },
+    passRound: (question, pass) => store.passRound({ ...pass, hash: hashOf(question) }, now()),
     list: () => store.list(now()),
     waiting: () => store.waiting(now()),
     find,

@@ -42,6 +42,8 @@ export const governanceLimits = {
   approvalListChars: 1_000,
   /** Questions of one caller that wait at once. */
   approvalsPerCaller: 20,
+  /** Other rounds of a stateless call that pass by one yes. */
+  approvalRounds: 100,
   /** When a caller is to try again whose call may not wait, because too many do. */
   approvalRetryMs: 30_000,
   /**

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
 import { askable, begin, filled, reply } from '../kit/asking.ts';
 import { httpFixture, stdioFixture } from '../kit/conformance-fixture.ts';
 import type { AnyResult, RawAnswer } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 
 // Servers of 2026-07-28 ask by their answers. To a client of the same revision that passes through, but the state it
 // carries is its own; for one of the session era the hub runs the rounds.
@@ -99,4 +101,29 @@ describe.each(['pipe', 'http'])('a server over %s', (server) => {
     const { error } = await call.stream.message('the answer', ({ id }) => id === 'call');
     expect(error?.message).toContain('User rejected it');
   });
+});
+
+test('a yes lets each later round of its call pass once: a round that is sent again is asked about again', async () => {
+  const name = 'test_input_required_result_multi_round';
+  const token = await login(hub);
+  const text = `@approve("admin") forbid(principal, action, resource == Tool::"http/${name}");`;
+  const put = (policies: unknown) => api(hub, 'PUT', '/system-config', { token, body: { policies } });
+  expect((await put([{ id: 'ask', text }])).status).toBe(200);
+  const waiting = async () => (await api(hub, 'GET', '/approvals/waiting', { token })).text;
+  const decide = async (decision: string) => {
+    const id = await until('it is asked', async () => /"id":"([^"]+)"/.exec(await waiting())?.[1]);
+    await api(hub, 'POST', `/approvals/${id}`, { token, body: { decision } });
+  };
+  const begun = call('http', name);
+  await decide('approve');
+  const first = (await begun).result ?? {};
+  const round1 = { inputResponses: { step1: filled('x').result }, requestState: first['requestState'] };
+  const second = (await call('http', name, round1)).result ?? {};
+  expect(second).toMatchObject({ resultType: 'input_required', inputRequests: { step2: {} } });
+  const again = call('http', name, round1);
+  await decide('deny');
+  expect((await again).error).toMatchObject({ code: -32001, data: { reason: 'approval' } });
+  const round2 = { inputResponses: { step2: filled('y').result }, requestState: second['requestState'] };
+  expect((await call('http', name, round2)).result).toMatchObject({ resultType: 'complete' });
+  expect((await put(null)).status).toBe(200);
 });

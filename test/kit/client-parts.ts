@@ -42,7 +42,7 @@ export function clientParts(views: Views): Parts {
       counts: createCallCounts(),
       audit: { counted: () => undefined },
       guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
-      approvals: { approved: async () => '', giveBack: async () => undefined, wasUsed: async () => false },
+      approvals: { approved: async () => '', giveBack: async () => undefined, passRound: async () => undefined },
     },
     records: noRecords,
     results: { limit: () => undefined, shortened: (_request, _target, text) => text },

@@ -34,7 +34,7 @@ function governance({ parts = { users: [user('ann')] }, policies, limits, take }
     settings: () => of,
     catalogue: () => emptyCatalogue,
     counts: { take: take ?? (() => ({ kind: 'taken', release: () => undefined })), look: () => undefined },
-    approvals: { approved: async () => '', giveBack: async () => undefined, wasUsed: async () => false },
+    approvals: { approved: async () => '', giveBack: async () => undefined, passRound: async () => undefined },
     audit: { counted: () => undefined },
     guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
   };

@@ -24,7 +24,7 @@ export interface Governance {
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
   readonly counts: CallCounts;
-  readonly approvals: Pick<Approvals, 'approved' | 'giveBack' | 'wasUsed'>;
+  readonly approvals: Pick<Approvals, 'approved' | 'giveBack' | 'passRound'>;
   readonly audit: Pick<AuditSink, 'counted'>;
   readonly guards: Pick<Guards, 'ask' | 'noted'>;
 }

@@ -8,14 +8,15 @@ import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { ApprovalQuestion } from '../../governance/approvals.ts';
 import { mcpLimits } from '../limits.ts';
 import { abilitiesFor, type ClientRequest } from '../request.ts';
+import type { RoundPass } from '../server-requests/request-state.ts';
 import type { Admission, Governance } from './admission.ts';
 
 /** An admission that is not settled yet. */
 export interface WaitingAdmission extends Admission {
   /** The end of what it counts against limits, where it is counted already. */
   readonly counted: (() => void) | Promise<() => void> | undefined;
-  /** The request is another round of a call that began before, as the server's own state in it says. */
-  readonly isRound: boolean;
+  /** The request is another round of a call that was approved before, as the state in it says. */
+  readonly pass: RoundPass | undefined;
 }
 
 /** What of a call is needed to ask a person about it. */
@@ -25,16 +26,29 @@ export interface AskingCall {
   /** Aborts when the call is over. */
   readonly left: AbortController;
   asked(ask: ServerRequest): void;
-  /** The ids of the kept approvals that were used up for it. */
-  approvals: readonly string[];
+  approvals: CallApprovals;
+}
+
+/** The ids of the kept approvals that a call passed by. */
+export interface CallApprovals {
+  /** Used up for it. */
+  readonly used: readonly string[];
+  /** Used up for an earlier round of it. */
+  readonly earlier: readonly string[];
 }
 
 /** One object for all calls that ask no one. */
-export const noApprovals: readonly string[] = [];
+export const noApprovals: CallApprovals = { used: [], earlier: [] };
+
+/** What lets the next round of the call pass, once. */
+export function nextPass({ used, earlier }: CallApprovals): RoundPass | undefined {
+  const approvals = [...used, ...earlier];
+  return approvals.length > 0 ? { approvals, use: randomUUID() } : undefined;
+}
 
 /** A yes is good for one call that is made: one that ends before it was sent gives it back. */
 export function giveBackApprovals({ approvals, options }: Pick<AskingCall, 'approvals' | 'options'>): void {
-  for (const id of approvals) void options.governance.approvals.giveBack(id);
+  for (const id of approvals.used) void options.governance.approvals.giveBack(id);
 }
 
 /**
@@ -42,11 +56,13 @@ export function giveBackApprovals({ approvals, options }: Pick<AskingCall, 'appr
  * also for a client that cannot ask its user, and `cancelled` when the caller has left.
  */
 export async function approvedEdits(call: AskingCall, admission: WaitingAdmission, edits: Edits): Promise<Edits> {
-  const { question, isRound } = admission;
+  const { question, pass } = admission;
   const { approvals } = call.options.governance;
   if (!question) return edits;
   if (question.who !== 'caller') {
-    if (!isRound || !(await approvals.wasUsed(question))) await byOthers(call, question);
+    const passed = pass && (await approvals.passRound(question, pass));
+    if (passed === undefined) await byOthers(call, question);
+    else call.approvals = { ...call.approvals, earlier: [...call.approvals.earlier, passed] };
     return edits;
   }
   const before = call.request;
@@ -73,7 +89,7 @@ async function byOthers(call: AskingCall, question: ApprovalQuestion): Promise<v
     });
     // It has ended meanwhile, without this one.
     if (call.left.signal.aborted) void approvals.giveBack(id);
-    else call.approvals = [...call.approvals, id];
+    else call.approvals = { ...call.approvals, used: [...call.approvals.used, id] };
   } finally {
     clearInterval(timer);
   }

@@ -83,7 +83,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
     call.counted = counted;
     return call.begin(own);
   }
-  void call.beginAdmitted({ ...admission, counted, isRound: state !== undefined }, own);
+  void call.beginAdmitted({ ...admission, counted, pass: state?.pass }, own);
 }
 
 /**

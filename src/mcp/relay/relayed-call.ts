@@ -64,8 +64,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   #over = false;
   /** A person was asked, and has said yes. */
   approvedBy: string | undefined;
-  /** The ids of the kept approvals that were used up for it. */
-  approvals: readonly string[] = noApprovals;
+  approvals = noApprovals;
   readonly #running: number;
   #left: AbortController | undefined;
 

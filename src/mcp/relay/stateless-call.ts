@@ -15,6 +15,7 @@ import { elicitationsOf } from '../server-requests/elicitations.ts';
 import { hasRounds, noRounds } from '../server-requests/request-state.ts';
 import { noClientToAsk } from '../server-requests/server-requests.ts';
 import { inputRequired, type SuspendableCall, type SuspendedCall } from '../server-requests/suspended-calls.ts';
+import { nextPass } from './approval.ts';
 import { RelayedCall } from './relayed-call.ts';
 
 /**
@@ -104,7 +105,8 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
   #withBoundState({ resultType, requestState: state }: Record<string, unknown>, result: string): string {
     if (resultType !== 'input_required' || typeof state !== 'string') return result;
     const { states } = this.options.serverRequests;
-    const sealed = states.seal(this.request, this.target, { kind: 'server', state }, mcpLimits.requestStateMs);
+    const content = { kind: 'server', state, pass: nextPass(this.approvals) } as const;
+    const sealed = states.seal(this.request, this.target, content, mcpLimits.requestStateMs);
     return editObject(result, { requestState: JSON.stringify(sealed) });
   }
 

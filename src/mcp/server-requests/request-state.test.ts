@@ -17,6 +17,7 @@ const states = createRequestStates(sealer, () => time);
 
 test.each([
   { kind: 'server', state: 'any "text" of the server\n' },
+  { kind: 'server', state: 'x', pass: { approvals: ['a', 'b'], use: 'first' } },
   { kind: 'parked', id: 'one', use: 'first' },
 ] as const)('what is sealed is there again: %j', (content) => {
   const token = states.seal(request(), target, content, 100);

@@ -7,12 +7,20 @@ import type { Sealer } from '../../core/seal.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { ClientRequest } from '../request.ts';
 
+/** What lets another round of an approved call pass, once. */
+export interface RoundPass {
+  /** The ids of the approvals that the call used up. */
+  readonly approvals: readonly string[];
+  /** The one use that is allowed. */
+  readonly use: string;
+}
+
 /**
  * What a `requestState` of the hub holds: the state that the server itself gave, or the id of a suspended call and of
  * the one use that is allowed.
  */
 export type StateContent =
-  | { readonly kind: 'server'; readonly state: string }
+  | { readonly kind: 'server'; readonly state: string; readonly pass?: RoundPass | undefined }
   | { readonly kind: 'parked'; readonly id: string; readonly use: string };
 
 /**
@@ -29,14 +37,20 @@ export interface RequestStates {
 export function createRequestStates(sealer: Sealer, now: () => number = Date.now): RequestStates {
   return {
     seal(request, target, content, lifeMs) {
-      const inner = content.kind === 'server' ? ['s', content.state] : ['p', content.id, content.use];
+      const inner =
+        content.kind === 'server'
+          ? ['s', content.state, ...(content.pass ? [content.pass.use, content.pass.approvals] : [])]
+          : ['p', content.id, content.use];
       return sealer.seal(JSON.stringify([binding(request, target), now() + lifeMs, ...inner]));
     },
     open(token, request, target) {
       const text = typeof token === 'string' ? sealer.open(token) : undefined;
-      const [bound, until, kind, first, second] = text === undefined ? [] : (JSON.parse(text) as unknown[]);
+      const [bound, until, kind, first, second, third] = text === undefined ? [] : (JSON.parse(text) as unknown[]);
       if (bound !== binding(request, target) || !(Number(until) > now())) throw badState();
-      if (kind === 's') return { kind: 'server', state: String(first) };
+      if (kind === 's') {
+        const pass = typeof second === 'string' && { use: second, approvals: third as readonly string[] };
+        return { kind: 'server', state: String(first), ...(pass && { pass }) };
+      }
       return { kind: 'parked', id: String(first), use: String(second) };
     },
   };
