@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { errorText } from '../../../core/errors.ts';
 import type { ContainerSettings, SandboxSettings } from '../../../core/settings/types.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { StdioOptions } from './program.ts';
@@ -27,8 +31,10 @@ export function inContainer(options: StdioOptions, { container, sandbox, places 
       // The engine takes what follows for something else.
       if (one.includes(':'))
         throw refused(options.name, { code: 'sandbox_path', values: { path: one, list: `sandbox.${list}` } });
+  const called = `toolhub-${randomUUID()}`;
   const args = [
-    ['run', '--rm', '--interactive', '--init', '--network', network],
+    ['run', '--rm', '--interactive', '--init', '--name', called, '--network', network],
+    asUser(basename(engine), options.env),
     [
       '--cap-drop',
       'ALL',
@@ -45,5 +51,24 @@ export function inContainer(options: StdioOptions, { container, sandbox, places 
     options.command === '' ? [] : [options.command],
     options.args,
   ].flat();
-  return { ...options, cwd: undefined, spawned: { command: engine, args } };
+  // What runs in it is no child of the hub: it goes on when its client is killed.
+  const ended = (env: NodeJS.ProcessEnv): void =>
+    spawn(engine, ['rm', '--force', called], { env, detached: true, stdio: 'ignore', windowsHide: true })
+      .on('error', (error) => options.log.debug(`a container was not removed: ${errorText(error)}`))
+      .unref();
+  return { ...options, cwd: undefined, spawned: { command: engine, args, ended } };
+}
+
+/** The user of the hub, whose files those that are written in `sandbox.write` are. */
+function asUser(engine: string, env: Readonly<Record<string, string>>): string[] {
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  if (user === undefined || group === undefined) return [];
+  return [
+    // Without root, Podman has that user under another number in the container.
+    ...(engine === 'podman' && user !== 0 ? ['--userns', 'keep-id'] : []),
+    '--user',
+    `${user}:${group}`,
+    // The image does not know the user, and has no folder for it.
+    ...(user === 0 || 'HOME' in env ? [] : ['--env', 'HOME=/tmp']),
+  ];
 }

@@ -27,7 +27,7 @@ export interface StdioOptions {
   readonly inheritedEnv: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   /** What is started in place of command and arguments, and starts them: a sandbox. */
-  readonly spawned?: { readonly command: string; readonly args: readonly string[] } | undefined;
+  readonly spawned?: Spawned | undefined;
   readonly maxMessageBytes: number;
   /** The log of `server:<name>`. */
   readonly log: Logger;
@@ -38,6 +38,13 @@ export interface StdioOptions {
   readonly installMark?: string | undefined;
   /** Set for a child that is a launcher. */
   readonly launching?: Launching | undefined;
+}
+
+export interface Spawned {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Called with its environment when it has ended, however it did. */
+  readonly ended?: (env: NodeJS.ProcessEnv) => void;
 }
 
 /** What a child that is a launcher (`npx`) is asked, and told, by the channel to it. */
@@ -66,13 +73,15 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
   const failedToStart = (error: unknown) => startError({ ...options, path }, error);
   try {
     const { command, args } = options.spawned ?? options;
+    const env = childEnv(options.inheritedEnv, options.env, options.owner, options.installMark);
     child = spawn(command, args, {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
-      env: childEnv(options.inheritedEnv, options.env, options.owner, options.installMark),
+      env,
       detached: process.platform !== 'win32',
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
+    child.once('exit', () => options.spawned?.ended?.(env));
   } catch (error) {
     return deadChannel(options.name, failedToStart(error), events);
   }
