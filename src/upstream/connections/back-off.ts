@@ -17,9 +17,10 @@ export class BackOff {
     return this.#failures;
   }
 
-  /** One more, of a connection that had held for so long. */
-  failed(heldMs: number): void {
+  /** One more, of a connection that had held for so long; says how many there are. */
+  failed(heldMs: number): number {
     this.#failures = heldMs > coreLimits.backOffResetMs ? 1 : this.#failures + 1;
+    return this.#failures;
   }
 
   /** Twice as long with each failure, and never shorter than the last time, up to the longest. */

@@ -7,7 +7,7 @@ import type { ServerSettings } from '../../core/settings/types.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
 import type { StartProgress } from '../channels/channel.ts';
 import type { ConnectionOptions } from './options.ts';
-import { type ConnectionStatus, StatusTracker } from './status.ts';
+import { type ConnectionStatus, StatusTracker, waitsForCall } from './status.ts';
 import { SignInRequired } from '../channels/credential.ts';
 import { ServerRequestHistory } from './link/server-requests.ts';
 import { createEnvelope } from './link/request-writer.ts';
@@ -155,7 +155,7 @@ export class Connection {
   /** The settings say how long its server may be idle before it is stopped; undefined: it runs always. */
   sleepAfter(idleMs: number | undefined): void {
     this.#sleep.set(idleMs);
-    if (idleMs === undefined && this.#tracker.now.kind === 'asleep') void this.#connect();
+    if (idleMs === undefined && waitsForCall(this.#tracker.now)) void this.#connect();
   }
 
   /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
@@ -388,14 +388,14 @@ export class Connection {
 
   #fail(failure: HubError): void {
     const attempt = { timeoutMs: this.#startClock.timeoutMs, printed: this.#link?.printed };
-    const why = explained(failure, this.#tracker.now.kind === 'connecting' ? attempt : undefined);
+    const isStart = this.#tracker.now.kind === 'connecting';
+    const why = explained(failure, isStart ? attempt : undefined);
     const error = cleaned(why, this.#options.clean ?? ((text) => text));
     const heldMs = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
     // Some programs end by themselves when they are idle. One that ends soon after its start is broken.
     if (this.#sleep.isOn && heldMs > coreLimits.backOffResetMs && !this.#isBusy) return this.#fallAsleep(error);
-    this.#backOff.failed(heldMs);
-    const { failures } = this.#backOff;
-    if (failure.code === 'timeout' && this.#tracker.now.kind === 'connecting') this.#startClock.tookTooLong();
+    const failures = this.#backOff.failed(heldMs);
+    if (failure.code === 'timeout' && isStart) this.#startClock.tookTooLong();
     if (failure.cause instanceof SignInRequired) {
       this.#tracker.set({ kind: 'oauth_required', error, attempts: failures });
       return this.#dropLink(error);
@@ -408,7 +408,9 @@ export class Connection {
     const level = error.message === this.#lastError?.message ? 'debug' : 'warn';
     this.#lastError = error;
     this.#log[level]('disconnected', { error: error.message, attempts: failures, retryInMs: waitMs });
-    this.#retryTimer = setTimeout(() => void this.#connect(), waitMs);
+    // A program that runs only while it is used, and could not be started, waits for its next caller.
+    const waits = () => isStart && this.#sleep.isOn && this.#offer !== undefined && !this.#isBusy;
+    this.#retryTimer = setTimeout(() => (waits() ? this.#tracker.waitForCall() : void this.#connect()), waitMs);
     this.#dropLink(error);
   }
 

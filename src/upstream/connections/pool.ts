@@ -376,7 +376,7 @@ function stateOf(server: ServerSettings, entry: Entry | undefined, catalogue: Ca
         status: 'disconnected',
         ...whyOf(status.error),
         ...(status.error.unreachable !== undefined && { unreachable: status.error.unreachable }),
-        nextRetryAt: new Date(status.nextRetryAt).toISOString(),
+        ...nextRetry(status),
       };
   }
 }
@@ -389,6 +389,10 @@ function phaseOf({ phase, phaseSince, isWaiting, error }: Extract<ConnectionStat
     ...(isWaiting && { waiting: true as const }),
     ...(error && whyOf(error)),
   };
+}
+
+function nextRetry({ waitsForCall, nextRetryAt }: Extract<ConnectionStatus, { kind: 'disconnected' }>) {
+  return waitsForCall ? {} : { nextRetryAt: new Date(nextRetryAt).toISOString() };
 }
 
 function whyOf({ message, reason, output }: HubError): Pick<ServerState, 'error' | 'reason' | 'output'> {

@@ -8,6 +8,7 @@ import { upstreamLimits } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { promised } from './exchange.ts';
 import type { ConnectionOptions } from './options.ts';
+import { isCallable, waitsForCall } from './status.ts';
 
 /** A server that starts on demand. It has run before, unless the options say otherwise. */
 async function onDemand(script: Script = {}, options: Partial<ConnectionOptions> = {}) {
@@ -132,6 +133,31 @@ test('right after a failed start calls are refused at once, not tried one after 
   for (let n = 0; n < 3; n++) await refused();
   expect(lives).toHaveLength(starts);
 });
+
+test.each([false, true])(
+  'after a failed start the clock starts it again only where it is needed: %j',
+  async (needed) => {
+    let broken = true;
+    const answers: Script['answers'] = ({ method }, server) => {
+      if (method !== 'initialize' || !broken) return undefined;
+      server.events.closed(new HubError('upstream_unavailable', 'It ended at once.'));
+      return silent;
+    };
+    setLimits(upstreamLimits, { onDemandRetryMs: 1 });
+    const { connection, lives, kind } = await onDemand({ answers }, { inUse: () => needed });
+    await expect(called(connection)).rejects.toThrow('It ended at once.');
+    broken = false;
+    if (needed) {
+      await kind('connected');
+      return;
+    }
+    await until('its time has come', () => waitsForCall(connection.status));
+    expect(isCallable(connection.status)).toBe(true);
+    const starts = lives.length;
+    await until('a call gets through', () => called(connection).then(() => true));
+    expect(lives).toHaveLength(starts + 1);
+  },
+);
 
 test('a program that ends by itself while it is idle sleeps; one that ends soon after its start is broken', async () => {
   const { connection, lives, kind } = await onDemand({}, { idleMs: 600_000 });

@@ -23,6 +23,8 @@ export type ConnectionStatus =
       readonly attempts: number;
       /** Time of the next attempt, milliseconds since the epoch. */
       readonly nextRetryAt: number;
+      /** That time has come, and its server starts on demand: the next call is the next attempt. */
+      readonly waitsForCall?: boolean;
     }
   /** It waits for a person, so nothing is tried again by itself. */
   | { readonly kind: 'oauth_required'; readonly error: HubError; readonly attempts: number }
@@ -32,7 +34,12 @@ export type ConnectionStatus =
 
 /** Whether a server can be called: callers of one that sleeps or wakes up wait for its start. */
 export function isCallable(status: ConnectionStatus): boolean {
-  return status.kind === 'connected' || status.kind === 'asleep' || (status.kind === 'connecting' && status.isWaking);
+  return status.kind === 'connected' || waitsForCall(status) || (status.kind === 'connecting' && status.isWaking);
+}
+
+/** Whether the next call starts the server, and nothing else does. */
+export function waitsForCall(status: ConnectionStatus): boolean {
+  return status.kind === 'asleep' || (status.kind === 'disconnected' && status.waitsForCall === true);
 }
 
 /** The status of one connection, with the callers that wait for the next status. */
@@ -55,6 +62,11 @@ export class StatusTracker {
     this.#now = status;
     for (const wake of this.#waiters) wake();
     this.#changed();
+  }
+
+  /** The time of the next attempt has come, and is left to the next call. */
+  waitForCall(): void {
+    if (this.#now.kind === 'disconnected') this.set({ ...this.#now, waitsForCall: true });
   }
 
   /**
