@@ -305,6 +305,15 @@ test('second factors, and logins in browsers, are recorded as what they are', as
   expect((await records('&actor=admin&action=login')).some(({ via }) => via === 'dashboard')).toBe(true);
 });
 
+test('the word "dryRun" keeps no change out of the log where it has no effect', async () => {
+  const [before] = await records();
+  expect((await api(hub, 'DELETE', '/logs?dryRun=true', { token: admin })).status).toBe(200);
+  const body = { text: '{"mcpServers":{"tried":{"url":"http://127.0.0.1:9/mcp"}}}' };
+  expect((await api(hub, 'POST', '/servers/import?dryRun=true', { token: admin, body })).status).toBe(200);
+  const made = (await records()).filter(({ id }) => id > (before?.id ?? 0));
+  expect(made.map(({ action }) => action)).toEqual([auditActions['DELETE /logs']]);
+});
+
 test('an app that a user lets in or refuses, and one that is shut out, are recorded', async () => {
   const client = await handClient(hub.url, undefined, 'Some app');
   const { status } = await client.redeem(await authorize(client.address(), { reach: ['alpha'] }));

@@ -448,6 +448,21 @@ describe('an approval', () => {
       { meta, headers },
     );
     expect(second.result?.['resultType'], second.text).toBe('complete');
+    // What policies say when the answer comes is what counts, and the arguments are those that were shown.
+    const again = await modern(hub.mcp(), 'tools/call', params, { meta, headers });
+    const { inputRequests: asked, requestState: state } = again.result as unknown as typeof first.result & {
+      inputRequests: Record<string, object>;
+      requestState: string;
+    };
+    await set({ id: 'never', text: 'forbid(principal, action, resource == Tool::"db/echo");' });
+    const responses = { [Object.keys(asked)[0] ?? '']: { action: 'accept', content: {} } };
+    const late = await modern(
+      hub.mcp(),
+      'tools/call',
+      { ...params, requestState: state, inputResponses: responses },
+      { meta, headers },
+    );
+    expect(late.error).toMatchObject({ code: -32001, data: { reason: 'policy', policy: 'never' } });
     await set();
   });
 });

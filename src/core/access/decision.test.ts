@@ -262,6 +262,18 @@ describe('what a call is counted by', () => {
     ]);
   });
 
+  test('a key that a user made takes its owner out of no limit that counts for all', () => {
+    const parts: Governed = {
+      users: [user('ann')],
+      keys: [key('k2', { name: 'mine', kind: 'user', owner: 'ann', limits: limits(2) })],
+      defaultLimits: limits(5),
+    };
+    expect(counted(parts, { principal: { kind: 'key', id: 'k2' } })).toEqual([
+      { id: 'key k2', what: 'access key "mine"', limits: limits(2), caller: undefined },
+      { id: 'default user ann', what: 'user "ann"', limits: limits(5), caller: undefined },
+    ]);
+  });
+
   test("a group's limit is each caller's on its own endpoints, and on no other", () => {
     const parts: Governed = {
       users: [user('ann')],
