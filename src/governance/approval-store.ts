@@ -66,6 +66,8 @@ export interface ApprovalStore {
   giveBack(id: string, now: number): Promise<void>;
   /** The id of the used one of these with that hash: once for each `use`, `governanceLimits.approvalRounds` times. */
   passRound(round: Round, now: number): Promise<string | undefined>;
+  /** The round was not sent: its use is good once more. */
+  giveBackRound(id: string, use: string): Promise<void>;
   /** Decides a question that waits; undefined when it does not, or has expired. */
   decide(
     id: string,
@@ -140,6 +142,10 @@ export function approvalsInMemory(): ApprovalStore {
       const { rounds = [] } = one ?? {};
       if (!one || rounds.includes(use) || rounds.length >= governanceLimits.approvalRounds) return undefined;
       return change(one.id, 'used', { rounds: [...rounds, use] }, now)?.id;
+    },
+    async giveBackRound(id, use) {
+      const one = questions.get(id);
+      if (one) questions.set(id, { ...one, rounds: one.rounds?.filter((other) => other !== use) });
     },
     decide: async (id, { state, by, at }) => change(id, 'waiting', { state, decidedBy: by, decidedAt: at }, at),
     async expire(now) {

@@ -40,6 +40,11 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       if (rows.length > 0) tell(id);
     },
     passRound: async (round, now) => passRoundIn(await open(), round, new Date(now)),
+    async giveBackRound(id, use) {
+      const without = `jsonb_set(content, '{rounds}', (content->'rounds') - $2::text)`;
+      const sql = `update toolhub.approvals set content = ${without} where id = $1 and content ? 'rounds'`;
+      await (await open()).query(sql, [id, use]);
+    },
     async decide(id, { state, by, at }) {
       if (!isUuid(id)) return undefined;
       const [row] = await (

@@ -104,6 +104,9 @@ describe.each(Object.keys(stores))('questions kept in the %s', (kind) => {
     const pass = (use: string, text = 'x') => last().passRound(question(text), { approvals, use });
     expect(await first().passRound(question('x'), { approvals, use: 'one' })).toBe(approvals[1]);
     expect(await pass('one')).toBeUndefined();
+    // It was not sent.
+    await first().giveBack(approvals[1] ?? '', 'one');
+    expect([await pass('one'), await pass('one')]).toEqual([approvals[1], undefined]);
     expect(await pass('two')).toBe(approvals[1]);
     expect(await pass('three', 'third')).toBeUndefined();
     expect(await last().passRound(question('x'), { approvals: approvals.slice(0, 1), use: 'four' })).toBeUndefined();

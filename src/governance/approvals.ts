@@ -22,8 +22,11 @@ export interface Approvals {
    * HubError `approval` when the answer is no, or none came.
    */
   approved(question: ApprovalQuestion, left: AbortSignal, waits?: () => void): Promise<string>;
-  /** The call that used this yes up was not made: the same call passes once more while the yes is good. */
-  giveBack(id: string): Promise<void>;
+  /**
+   * The call that used this yes up was not made: the same call passes once more while the yes is good. `use`: the same
+   * for a round that passed by it.
+   */
+  giveBack(id: string, use?: string): Promise<void>;
   /**
    * Lets another round of a call pass whose yes was used up, while that is good: once for each `use`. Gives the id of
    * the yes; undefined where the round has to be asked about.
@@ -117,7 +120,8 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
   }
 
   // While the database is away it stays used, and the call asks again.
-  const giveBack = (id: string): Promise<void> => store.giveBack(id, now()).then(() => changed(id), ignored);
+  const giveBack = (id: string, use?: string): Promise<void> =>
+    (use === undefined ? store.giveBack(id, now()) : store.giveBackRound(id, use)).then(() => changed(id), ignored);
 
   async function find(id: string, may: (approval: Approval) => boolean): Promise<Approval> {
     const [one] = shown([(await store.find(id)) ?? []].flat(), now());

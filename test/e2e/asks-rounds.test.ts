@@ -118,6 +118,11 @@ test('a yes lets each later round of its call pass once: a round that is sent ag
   await decide('approve');
   const first = (await begun).result ?? {};
   const round1 = { inputResponses: { step1: filled('x').result }, requestState: first['requestState'] };
+  // A round that a guard refuses was not sent.
+  const guard = (guards: unknown) => api(hub, 'PUT', '/system-config', { token, body: { guards } });
+  expect((await guard([{ id: 'away', url: 'http://127.0.0.1:1/', on: ['call'] }])).status).toBe(200);
+  expect((await call('http', name, round1)).error).toMatchObject({ data: { reason: 'guard' } });
+  await guard(null);
   const second = (await call('http', name, round1)).result ?? {};
   expect(second).toMatchObject({ resultType: 'input_required', inputRequests: { step2: {} } });
   const again = call('http', name, round1);

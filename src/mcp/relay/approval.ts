@@ -33,8 +33,8 @@ export interface AskingCall {
 export interface CallApprovals {
   /** Used up for it. */
   readonly used: readonly string[];
-  /** Used up for an earlier round of it. */
-  readonly earlier: readonly string[];
+  /** Used up for an earlier round of it, and the use of this one. */
+  readonly earlier: readonly { readonly id: string; readonly use: string }[];
 }
 
 /** One object for all calls that ask no one. */
@@ -42,13 +42,14 @@ export const noApprovals: CallApprovals = { used: [], earlier: [] };
 
 /** What lets the next round of the call pass, once. */
 export function nextPass({ used, earlier }: CallApprovals): RoundPass | undefined {
-  const approvals = [...used, ...earlier];
+  const approvals = [...used, ...earlier.map(({ id }) => id)];
   return approvals.length > 0 ? { approvals, use: randomUUID() } : undefined;
 }
 
 /** A yes is good for one call that is made: one that ends before it was sent gives it back. */
 export function giveBackApprovals({ approvals, options }: Pick<AskingCall, 'approvals' | 'options'>): void {
   for (const id of approvals.used) void options.governance.approvals.giveBack(id);
+  for (const { id, use } of approvals.earlier) void options.governance.approvals.giveBack(id, use);
 }
 
 /**
@@ -60,9 +61,11 @@ export async function approvedEdits(call: AskingCall, admission: WaitingAdmissio
   const { approvals } = call.options.governance;
   if (!question) return edits;
   if (question.who !== 'caller') {
+    const { signal } = call.left;
     const passed = pass && (await approvals.passRound(question, pass));
-    if (passed === undefined) await byOthers(call, question);
-    else call.approvals = { ...call.approvals, earlier: [...call.approvals.earlier, passed] };
+    if (!pass || passed === undefined) await byOthers(call, question);
+    else if (signal.aborted) void approvals.giveBack(passed, pass.use);
+    else call.approvals = { ...call.approvals, earlier: [...call.approvals.earlier, { id: passed, use: pass.use }] };
     return edits;
   }
   const before = call.request;
