@@ -146,13 +146,14 @@ test.each([false, true])(
     setLimits(upstreamLimits, { onDemandRetryMs: 1 });
     const { connection, lives, kind } = await onDemand({ answers }, { inUse: () => needed });
     await expect(called(connection)).rejects.toThrow('It ended at once.');
-    broken = false;
+    broken = !needed;
     if (needed) {
       await kind('connected');
       return;
     }
     await until('its time has come', () => waitsForCall(connection.status));
-    expect(isCallable(connection.status)).toBe(true);
+    expect([connection.status.kind, isCallable(connection.status)]).toEqual(['disconnected', true]);
+    broken = false;
     const starts = lives.length;
     await until('a call gets through', () => called(connection).then(() => true));
     expect(lives).toHaveLength(starts + 1);
