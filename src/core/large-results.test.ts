@@ -96,7 +96,7 @@ describe('a result that is too long', () => {
     expect(parsed(other?.text).structuredContent).toEqual({ other: 'x' });
   });
 
-  test('is JSON whatever it was made of, and never longer than before', () => {
+  test('is valid JSON for every kind of structured content, and never longer than before', () => {
     const object = { text: 'a'.repeat(20_000) };
     for (const structuredContent of [object, numbers, 'x'.repeat(9_000), { rows: numbers, more: numbers }]) {
       for (const text of [JSON.stringify(object), JSON.stringify(object, null, 2), 'Found:\n- a\n- b', 'x']) {
