@@ -39,7 +39,7 @@ async function world(only?: (server: string) => boolean): Promise<World> {
     ...group,
     servers: (group['servers'] as { name: string }[]).map((one) => ({ ...one, pinnedTools: toolsOf(one.name) })),
   }));
-  const systemConfig = { smartRouting: { serverDescriptionMode: 'full' } };
+  const systemConfig = { smartRouting: { serverDescriptionMode: 'full' }, codeMode: { calls: 200 } };
   const hub = await testHub({ ...settings, groups: pinned, systemConfig });
   await hub.connected(Object.keys(backends).length);
   const tokens: Record<string, string> = { admin: await login(hub, 'admin', password) };
@@ -216,5 +216,27 @@ test.each([['ann'], ['bob']] as const)(
     ).body.data as { id: string; searchId: string }[];
     expect((await get(`/${foreign?.id}`)).status).toBe(404);
     expect((await get(`?searchId=${foreign?.searchId}`)).body.data).toEqual([]);
+  },
+);
+
+test.each([...principals, ['reader', 'reader'] as [string, Who]])(
+  '%s: code calls what its sender may call in its scope, and finds nothing else',
+  async (label, who) => {
+    const { hub, tokens } = whole;
+    const all = Object.keys(servers).flatMap((server) => toolsOf(server).map((tool) => [server, tool]));
+    const code = `const called = [];
+      for (const [server, tool] of ${JSON.stringify(all)}) {
+        try { await tools[server][tool]({}); called.push(server + '/' + tool); }
+        catch (error) { if (!error.message.startsWith('There is no tool')) throw error; }
+      }
+      return called;`;
+    for (const scope of ['', ...groups.map(({ name }) => name), nobodys]) {
+      const path = scope === '' ? '$code' : `$code/${scope}`;
+      const asked = { name: 'run_code', arguments: { code } };
+      const { result } = await rpc(hub.mcp(path), 'tools/call', asked, { headers: bearer(tokens[label]) });
+      expect(result?.structuredContent, path).toMatchObject({ result: expect.any(Array) as unknown });
+      const called = result?.structuredContent?.['result'] as string[];
+      expect(called.toSorted(), path).toEqual(found(who, scope).toSorted());
+    }
   },
 );
