@@ -1,6 +1,6 @@
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Outside } from '../core/access/outside.ts';
-import { needsCredential, userOf } from '../core/access/rules.ts';
+import { closedScope, needsCredential, userOf } from '../core/access/rules.ts';
 import { errorTable, HubError } from '../core/errors.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
@@ -71,7 +71,7 @@ export interface McpEntry {
 
 /** The entry of all requests to MCP endpoints: finds out who asks for what, and passes the request on. */
 export function createMcpEntry(options: McpEntryOptions): McpEntry {
-  const closed = (scope: Scope): HubError | undefined => closedScope(scope, options.settings());
+  const closed = (scope: Scope): HubError | undefined => closedScope(options.settings(), scope);
   const legacySse = createLegacySse(`${options.basePath}/messages`, { ...options, closed });
   const routeAt = memoizeLast((url) => routeOf(pathOf(url), options));
 
@@ -168,7 +168,7 @@ export function isMcpPath(path: string, taken: ReadonlySet<string>): boolean {
 /** Whether the MCP endpoint of a URL refuses every request now. */
 export function isClosed(url: string, at: Pick<McpEntryOptions, 'basePath' | 'taken' | 'settings'>): boolean {
   const scope = routeOf(pathOf(url), at)?.scope;
-  return scope !== undefined && closedScope(scope, at.settings()) !== undefined;
+  return scope !== undefined && closedScope(at.settings(), scope) !== undefined;
 }
 
 /** What the token of a client has to be for, at the MCP endpoint of a URL: its path without `BASE_PATH`. */
@@ -240,17 +240,6 @@ function bodyLimitOf(
 ): BodyLimit {
   const maxBytes = settings().system.routing.jsonBodyBytes ?? mcpLimits.requestBodyBytes;
   return { maxBytes, budget: bodies, isKnown: principal.kind !== 'anonymous' };
-}
-
-/** Endpoints that are switched off, or not there yet. */
-function closedScope(scope: Scope, settings: Settings): HubError | undefined {
-  if (scope.kind === 'all' && !settings.system.routing.enableGlobalRoute) {
-    return new HubError(
-      'forbidden',
-      'The endpoint of all servers is switched off (routing.enableGlobalRoute). Name a group or a server.',
-    );
-  }
-  return undefined;
 }
 
 function unauthorized(

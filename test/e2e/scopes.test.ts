@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { errorTable } from '../../src/core/errors.ts';
+import { api, login } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
-import { advertises, session } from '../kit/sessions.ts';
+import { advertises, modern, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
@@ -280,7 +282,7 @@ test("the operator's description replaces the server's, and nothing else", async
   expect(tools.find((tool) => tool.name === 'alpha-read')?.description).toBe('Does read.');
 });
 
-test('the separator and the global route are the operator’s to choose', async () => {
+test('the separator is the operator’s to choose, and the global route may be closed', async () => {
   const own = await testHub({
     mcpServers: { beta: beta.config },
     groups: [{ id: 'g', name: 'g', servers: ['beta'] }],
@@ -290,6 +292,42 @@ test('the separator and the global route are the operator’s to choose', async 
   expect((await rpc(own.mcp('g'), 'tools/call', { name: 'beta__read' })).result?.structuredContent).toMatchObject({
     tool: 'read',
   });
-  expect((await rpc(own.mcp(), 'tools/list', {})).status).toBe(403);
   expect((await rpc(own.mcp('beta'), 'tools/list', {})).result?.tools).toHaveLength(2);
+});
+
+test('without the global route, whatever reaches all servers without naming one is closed, and what names one is not', async () => {
+  const own = await testHub({
+    mcpServers: { beta: beta.config },
+    groups: [{ id: 'g', name: 'g', servers: ['beta'] }],
+    systemConfig: { routing: { enableGlobalRoute: false } },
+  });
+  await own.connected(1);
+  const token = await login(own);
+  const headers = { authorization: `Bearer ${token}` };
+  for (const scope of ['', '/', '$smart', '$smart/', '%24smart', '$code', '$code/', '%24code'])
+    for (const at of [`/mcp/${scope}`, `/sse/${scope}`, `/admin/mcp/${scope}`, `/admin/sse/${scope}`]) {
+      const url = `${own.url}${at}`;
+      const { status, error, text } = at.includes('sse')
+        ? await raw(url, { method: 'GET', headers })
+        : await rpc(url, 'tools/list', {}, { headers });
+      expect(status, at).toBe(403);
+      expect(text, at).toContain('routing.enableGlobalRoute');
+      if (!at.includes('sse')) expect(error?.code, at).toBe(errorTable.forbidden.rpc);
+    }
+  for (const scope of ['$smart', '$code'])
+    for (const ask of [rpc, modern]) {
+      const params = { name: 'search_tools', arguments: { query: 'read' } };
+      expect((await ask(own.mcp(scope), 'tools/call', params, { headers })).status).toBe(403);
+    }
+  expect((await api(own, 'GET', '/openapi.json', { token })).status).toBe(403);
+  expect((await api(own, 'GET', '/openapi.yaml', { token })).status).toBe(403);
+  expect((await api(own, 'POST', '/resources/read', { token, body: { uri: 'x://beta/doc' } })).status).toBe(403);
+
+  for (const scope of ['$smart/g', '$code/g', 'g', 'beta'])
+    expect((await rpc(own.mcp(scope), 'tools/list', {}, { headers })).status, scope).toBe(200);
+  for (const path of ['/openapi.json?servers=beta', '/openapi.json?group=g', '/beta/openapi.json'])
+    expect(Object.keys((await api(own, 'GET', path, { token })).body['paths'] ?? {}), path).toHaveLength(2);
+  expect((await api(own, 'GET', '/tools/beta/read', { token })).status).toBe(200);
+  const call = { token, body: { toolName: 'read' } };
+  expect((await api(own, 'POST', '/tools/call/beta', call)).status).toBe(200);
 });

@@ -62,7 +62,7 @@ test('anonymous streams end when a credential is asked for', async () => {
   expect((await raw(hub.mcp(), { method: 'GET', headers: own.headers })).status).toBe(401);
 });
 
-test('streams of all servers end when that endpoint is switched off, those of one server do not', async () => {
+test('streams of all servers end when their endpoints are switched off, those of one server do not', async () => {
   const server = await hostileHttp({ name: 's' });
   const settings = (enableGlobalRoute: boolean) => ({
     mcpServers: { s: server.config },
@@ -70,16 +70,20 @@ test('streams of all servers end when that endpoint is switched off, those of on
   });
   const hub = await testHub(settings(true));
   await hub.connected(1);
-  const [all, one] = await Promise.all([session(hub.mcp()), session(hub.mcp('s'))]);
+  const [all, smart, one] = await Promise.all([session(hub.mcp()), session(hub.mcp('$smart')), session(hub.mcp('s'))]);
   const listen = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } }, {});
-  const [open, legacy, listening, others] = await Promise.all([
+  const [open, searching, legacy, listening, coding, others] = await Promise.all([
     all.listen(),
+    smart.listen(),
     legacySession(hub.sse()),
     stream(hub.mcp(), { method: 'POST', ...listen }),
+    stream(hub.mcp('$code'), { method: 'POST', ...listen }),
     one.listen(),
   ]);
   hub.write(settings(false));
-  await until('its streams are ended', () => [open, legacy.stream, listening].every((stream) => stream.ended()));
+  const closed = [open, searching, legacy.stream, listening, coding];
+  await until('its streams are ended', () => closed.every((stream) => stream.ended()));
+  expect((await smart.request('tools/list')).status).toBe(403);
   expect((await all.request('tools/list')).status).toBe(403);
   await one.call('grow');
   await until('those of one server hear', () => others.messages.length > 0);

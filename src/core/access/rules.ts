@@ -1,3 +1,4 @@
+import { HubError } from '../errors.ts';
 import type { Principal, Reach } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type {
@@ -58,6 +59,19 @@ export function resolve(settings: Settings, principal: Principal, scope: Scope):
   }
   // `$smart/{group}` is about groups: a server's name there is an unknown group (SPEC, MCP endpoints, rule 2).
   return scope.kind === 'smart' ? nothing : resolveServer(settings, name, who);
+}
+
+/**
+ * Why a scope is closed to every caller; undefined when it is not. `routing.enableGlobalRoute: false` closes whatever
+ * reaches all servers without naming one: listing, searching or running code over all of them is the same reach.
+ */
+export function closedScope({ system }: Pick<Settings, 'system'>, scope: Scope): HubError | undefined {
+  const isWhole = scope.kind === 'all' || (scope.kind === 'smart' && scope.group === undefined);
+  if (!isWhole || system.routing.enableGlobalRoute) return undefined;
+  return new HubError(
+    'forbidden',
+    'The endpoints of all servers are switched off (routing.enableGlobalRoute). Name a group or a server.',
+  );
 }
 
 function resolveServer(settings: Settings, name: string, who: Identity): Resolved {

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { closedScope } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { View, Views } from '../../core/access/view.ts';
 import { HubError } from '../../core/errors.ts';
@@ -30,11 +31,15 @@ export function documentsRoutes(options: DocumentsOptions): Hono<ApiEnv> {
 
   function document(c: Context<ApiEnv>, scoped: string | undefined): Response {
     const name = scoped ?? c.req.query('group');
-    const view = views.get(c.var.caller.principal, scopeOf(name));
+    const servers = serversOf(c.req.query('servers'));
+    const scope = scopeOf(name);
+    const closed = servers ? undefined : closedScope(c.var.caller.settings, scope);
+    if (closed) throw closed;
+    const view = views.get(c.var.caller.principal, scope);
     if (name !== undefined && view.kind === 'nothing') {
       throw new HubError('not_found', `There is no group or server "${name.slice(0, 200)}".`);
     }
-    const text = documentText(view, headOf(c, name, view, options), serversOf(c.req.query('servers')));
+    const text = documentText(view, headOf(c, name, view, options), servers);
     return jsonText(c, text, c.req.path.endsWith('.yaml') ? 'application/yaml' : 'application/json');
   }
 

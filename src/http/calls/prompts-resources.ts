@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { closedScope } from '../../core/access/rules.ts';
+import type { Scope } from '../../core/access/scope.ts';
 import { parseInput } from '../../core/input.ts';
 import { memberText } from '../../core/json/text.ts';
 import { jsonBodyText } from '../frame/body.ts';
@@ -51,11 +53,14 @@ export function promptsResourcesRoutes(calls: Calls): Hono<ApiEnv> {
   routes.post('/resources/read', async (c) => {
     const { value } = await jsonBodyText(c.req.raw);
     const { uri, server } = parseInput(resourceInput, value, 'Cannot read the resource');
+    const scope: Scope = server ? { kind: 'server', name: server } : { kind: 'all' };
+    const closed = closedScope(c.var.caller.settings, scope);
+    if (closed) throw closed;
     return okText(
       c,
       await calls.resource(uri, {
         caller: c.var.caller,
-        scope: server ? { kind: 'server', name: server } : { kind: 'all' },
+        scope,
         sessionId: sessionIdOf(c.req.header('x-session-id')),
         request: c.req.raw,
       }),

@@ -52,7 +52,8 @@ export const settings: Texts['settings'] = {
   secondFactorAdmins: 'Pflicht für Admins',
   secondFactorEveryone: 'Pflicht für alle',
   globalRoute: 'Ein Endpunkt mit allen Servern (/mcp)',
-  globalRouteHint: 'Ohne ihn verwenden Clients Gruppen und einzelne Server.',
+  globalRouteHint:
+    'Ohne ihn verwenden Clients Gruppen und einzelne Server; auch /mcp/$smart und /mcp/$code sind dann geschlossen.',
   names: 'Namen und Listen',
   separator: 'Trennzeichen zwischen Server und Tool im Namen',
   pageSize: 'Einträge je Seite in Listen für Clients',

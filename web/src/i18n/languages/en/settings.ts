@@ -47,7 +47,7 @@ export const settings = {
   secondFactorAdmins: 'Demanded of admins',
   secondFactorEveryone: 'Demanded of everyone',
   globalRoute: 'One endpoint with all servers (/mcp)',
-  globalRouteHint: 'Without it clients use groups and single servers.',
+  globalRouteHint: 'Without it clients use groups and single servers; /mcp/$smart and /mcp/$code are closed too.',
   names: 'Names and lists',
   separator: 'Between server and tool in a name',
   pageSize: 'Items per page of the lists clients get',

@@ -51,7 +51,8 @@ export const settings: Texts['settings'] = {
   secondFactorAdmins: 'Obligatorio para administradores',
   secondFactorEveryone: 'Obligatorio para todos',
   globalRoute: 'Un endpoint con todos los servidores (/mcp)',
-  globalRouteHint: 'Sin él, los clientes usan grupos y servidores sueltos.',
+  globalRouteHint:
+    'Sin él, los clientes usan grupos y servidores sueltos; /mcp/$smart y /mcp/$code también se cierran.',
   names: 'Nombres y listas',
   separator: 'Separador entre servidor y herramienta en un nombre',
   pageSize: 'Elementos por página en las listas para clientes',

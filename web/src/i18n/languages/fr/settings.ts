@@ -51,7 +51,8 @@ export const settings: Texts['settings'] = {
   secondFactorAdmins: 'Exigé des administrateurs',
   secondFactorEveryone: 'Exigé de tous',
   globalRoute: 'Un endpoint avec tous les serveurs (/mcp)',
-  globalRouteHint: 'Sans lui, les clients utilisent des groupes et des serveurs isolés.',
+  globalRouteHint:
+    'Sans lui, les clients utilisent des groupes et des serveurs isolés ; /mcp/$smart et /mcp/$code sont fermés aussi.',
   names: 'Noms et listes',
   separator: 'Séparateur entre serveur et outil dans un nom',
   pageSize: 'Éléments par page dans les listes envoyées aux clients',

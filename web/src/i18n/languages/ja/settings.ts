@@ -52,7 +52,8 @@ export const settings: Texts['settings'] = {
   secondFactorAdmins: '管理者は必須',
   secondFactorEveryone: '全員必須',
   globalRoute: 'すべてのサーバーを含むエンドポイント (/mcp)',
-  globalRouteHint: 'オフの場合、クライアントはグループまたは個々のサーバーを使用します。',
+  globalRouteHint:
+    'オフの場合、クライアントはグループまたは個々のサーバーを使用します。/mcp/$smart と /mcp/$code も閉じられます。',
   names: '名前と一覧',
   separator: 'サーバー名とツール名の区切り文字',
   pageSize: 'クライアント向け一覧の 1 ページあたりの項目数',

@@ -45,7 +45,7 @@ export const settings: Texts['settings'] = {
   secondFactorAdmins: '要求管理员使用',
   secondFactorEveryone: '要求所有人使用',
   globalRoute: '提供包含所有服务器的端点（/mcp）',
-  globalRouteHint: '关闭后，客户端需使用分组或单个服务器。',
+  globalRouteHint: '关闭后，客户端需使用分组或单个服务器；/mcp/$smart 和 /mcp/$code 也会关闭。',
   names: '名称与列表',
   separator: '名称中服务器与工具之间的分隔符',
   pageSize: '客户端列表每页的条目数',
