@@ -17,6 +17,7 @@ const pages = {
   'server-add': '/servers?add=form',
   catalogue: '/catalog',
   server: '/servers/everything',
+  override: '/servers/everything?tool=get-sum&override=get-sum',
   'server-down': '/servers/tickets',
   groups: '/groups',
   group: '/groups/writing',

@@ -79,6 +79,27 @@ test('tools are searched for across servers, and many are chosen at once', async
   await expect.poll(() => configs('searched')).toMatchObject([{ name: 'beta', tools: ['list_notes'] }]);
 });
 
+test('a group gives a tool another name; who manages the server says more of it', async () => {
+  await api(hub, 'POST', '/groups', { token: admin, body: { name: 'renaming', servers: ['alpha'], owner: 'ann' } });
+  const page = await visit(hub, '/groups/renaming', { expected: /400/ });
+  await page.getByRole('button', { name: /^alpha/ }).click();
+  const change = page.getByRole('button', { name: 'Change what clients of this group see of add' });
+  await change.click();
+  const form = page.getByRole('dialog');
+  await form.getByText('Every model reads it').waitFor();
+  await form.getByLabel('Name for clients').fill('sum');
+  await form.getByText('+ "name": "sum",').waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('overridden').waitFor();
+  expect(await configs('renaming')).toMatchObject([{ name: 'alpha', overrides: { add: { name: 'sum' } } }]);
+
+  const hers = await visit(hub, '/groups/renaming', { as: { username: 'ann', password: passwordOf('ann') } });
+  await hers.getByRole('button', { name: /^alpha/ }).click();
+  await hers.getByRole('button', { name: 'Change what clients of this group see of add' }).click();
+  await hers.getByText('you can give its tools other names').waitFor();
+  expect(await hers.getByText('Every model reads it').count()).toBe(0);
+});
+
 test('one tool of a server that is not in the group comes without the others, in one request', async () => {
   await api(hub, 'POST', '/groups', { token: admin, body: { name: 'one' } });
   const page = await visit(hub, '/groups/one', { expected: /403/ });

@@ -266,6 +266,42 @@ describe('a server', () => {
     await page.waitForURL(/q=9999/);
   });
 
+  test('has tools that clients see otherwise, as a form shows before anything is saved', async () => {
+    const page = await visit(hub, '/servers/many?tool=tool_00001', { expected: /400/ });
+    await page.getByRole('button', { name: 'Change what clients see' }).click();
+    const form = page.getByRole('dialog');
+    const name = form.getByLabel('Name for clients');
+    await name.fill('tool_00002');
+    await form.getByText('is the name of another tool of the server').waitFor();
+    await name.fill('find');
+    const difference = form.getByRole('region', { name: 'The listed tool, before and after' });
+    await difference.getByText('+ "name": "find",').waitFor();
+    await form.getByText('id', { exact: true }).click();
+    await form.getByLabel('Hide it from clients: id').check();
+    await form.getByText('the tool requires this argument').waitFor();
+    await form.getByLabel('Who gives it: id').selectOption('Always this value');
+    await form.getByLabel('Value: id').fill('7');
+    await difference.getByText('- "id": {').waitFor();
+    await form.getByText('limit', { exact: true }).click();
+    await form.getByLabel('Who gives it: limit').selectOption('The client; otherwise this value');
+    await form.getByLabel('Value: limit').fill('many');
+    expect(await violations(page)).toEqual([]);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('This is no JSON value.').waitFor();
+    await form.getByLabel('Value: limit').fill('20');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(JSON.parse(await stored(hub)).mcpServers.many.tools.tool_00001).toMatchObject({
+      name: 'find',
+      arguments: { id: { value: '7', hidden: true }, limit: { default: 20 } },
+    });
+    await page.getByText('overridden').waitFor();
+    await page.getByRole('button', { name: 'Change what clients see' }).click();
+    await form.getByRole('button', { name: "Back to the server's tool" }).click();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('overridden').waitFor({ state: 'detached' });
+  });
+
   test('shows prompts, resources, its log and how to connect to it alone', async () => {
     const page = await visit(hub, '/servers/alpha?tab=prompts');
     await page.getByText('Says hello').waitFor();

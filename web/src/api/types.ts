@@ -20,6 +20,7 @@ export type {
   ServerStatus,
   ServerSummary,
   Tool,
+  ToolOverrideAnswer as ToolOverride,
   User,
 } from '../../../src/core/answers/settings.ts';
 export type {

@@ -97,8 +97,8 @@ const servers = createRoute({
 const server = createRoute({
   getParentRoute: () => shell,
   path: '/servers/$name',
-  validateSearch: texts('tab', 'q', 'tool'),
-  component: page(() => import('../pages/servers/server.tsx'), 'ServerPage'),
+  validateSearch: texts('tab', 'q', 'tool', 'override'),
+  component: page(() => import('../pages/servers/server.tsx'), 'ServerPage', 'overrides'),
 });
 
 const catalog = createRoute({
@@ -133,7 +133,7 @@ const group = createRoute({
   getParentRoute: () => shell,
   path: '/groups/$id',
   validateSearch: texts('q', 'client'),
-  component: page(() => import('../pages/groups/group.tsx'), 'GroupPage', 'groups'),
+  component: page(() => import('../pages/groups/group.tsx'), 'GroupPage', 'groups', 'overrides'),
 });
 
 const activity = createRoute({

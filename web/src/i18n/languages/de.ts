@@ -34,4 +34,5 @@ export const later: LaterTexts = {
   audit: () => import('./de/audit.ts'),
   governance: () => import('./de/governance.ts'),
   policies: () => import('./de/policies.ts'),
+  overrides: () => import('./de/overrides.ts'),
 };

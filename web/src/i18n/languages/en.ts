@@ -30,4 +30,5 @@ export const later = {
   audit: () => import('./en/audit.ts'),
   governance: () => import('./en/governance.ts'),
   policies: () => import('./en/policies.ts'),
+  overrides: () => import('./en/overrides.ts'),
 };

@@ -34,4 +34,5 @@ export const later: LaterTexts = {
   audit: () => import('./es/audit.ts'),
   governance: () => import('./es/governance.ts'),
   policies: () => import('./es/policies.ts'),
+  overrides: () => import('./es/overrides.ts'),
 };

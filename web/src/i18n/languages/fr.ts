@@ -34,4 +34,5 @@ export const later: LaterTexts = {
   audit: () => import('./fr/audit.ts'),
   governance: () => import('./fr/governance.ts'),
   policies: () => import('./fr/policies.ts'),
+  overrides: () => import('./fr/overrides.ts'),
 };

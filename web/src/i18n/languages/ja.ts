@@ -34,4 +34,5 @@ export const later: LaterTexts = {
   audit: () => import('./ja/audit.ts'),
   governance: () => import('./ja/governance.ts'),
   policies: () => import('./ja/policies.ts'),
+  overrides: () => import('./ja/overrides.ts'),
 };

@@ -35,4 +35,5 @@ export const later: LaterTexts = {
   audit: () => import('./zh/audit.ts'),
   governance: () => import('./zh/governance.ts'),
   policies: () => import('./zh/policies.ts'),
+  overrides: () => import('./zh/overrides.ts'),
 };

@@ -1,19 +1,27 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { ChevronDown } from 'lucide-react';
+import { ChevronDown, Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queryClient, serverQuery } from '../../api/queries.ts';
-import type { Group, GroupServer, Tool } from '../../api/types.ts';
+import type { Group, GroupServer, ServerDetails, Tool } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { many, short } from '../../lib/format.ts';
+import { lazily } from '../../lib/lazily.tsx';
 import { tokensOf } from '../../lib/tokens.ts';
-import { Button } from '../../ui/button.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { Empty, Loading } from '../../ui/page.tsx';
 import { ScrollList } from '../../ui/scroll-list.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
+import type { OverrideFormProps } from '../overrides/override-form.tsx';
 import { Status } from '../servers/status.tsx';
 import { chosen, type ContentRow, type ServerChoice, useRows, useSelect } from './selection.ts';
+
+const OverrideForm = lazily<OverrideFormProps>(
+  () => import('../overrides/override-form.tsx').then(({ OverrideForm }) => OverrideForm),
+  ({ onClose }) => onClose(),
+);
 
 const route = getRouteApi('/shell/groups/$id');
 
@@ -31,6 +39,7 @@ export function GroupContent({ group, members, changeable }: GroupContentProps) 
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const { rows, loading, none } = useRows(members, q, opened, changeable);
   const select = useSelect(group);
+  const [changing, setChanging] = useState<{ server: string; tool: string }>();
   const set = ({ name, selection }: ServerChoice, next: ServerChoice['selection']) =>
     select.mutate({ server: name, selection: next, isMember: selection !== undefined });
   const turn = (server: ServerChoice, tools: readonly string[], on: boolean) => {
@@ -87,12 +96,26 @@ export function GroupContent({ group, members, changeable }: GroupContentProps) 
               onOpen={(name, open) => setOpened(open ? new Set([...opened, name]) : without(opened, name))}
               onSet={set}
               onTurn={turn}
+              onOverride={(server, tool) => setChanging({ server, tool })}
             />
           )}
         />
       )}
+      {changing && (
+        <OverrideForm
+          {...changing}
+          group={group}
+          nameOnly={!manages(changing.server)}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
     </div>
   );
+}
+
+/** Whether the caller may change the server, as the hub said with its tools. */
+function manages(server: string): boolean {
+  return queryClient.getQueryData<ServerDetails>(serverQuery(server).queryKey)?.configRestricted !== true;
 }
 
 /** Which tools "all" means now. They were asked for before they could be switched. */
@@ -115,12 +138,13 @@ interface RowProps {
   readonly onOpen: (server: string, open: boolean) => void;
   readonly onSet: (server: ServerChoice, selection: ServerChoice['selection']) => void;
   readonly onTurn: (server: ServerChoice, tools: readonly string[], on: boolean) => void;
+  readonly onOverride: (server: string, tool: string) => void;
 }
 
 const box = 'accent-accent size-4 shrink-0 pointer-coarse:size-5';
 
 function Row(props: RowProps) {
-  const { row, changeable, onSet, onTurn } = props;
+  const { row, changeable, onSet } = props;
   const { t } = useTranslation();
   const { server } = row;
   switch (row.kind) {
@@ -143,29 +167,51 @@ function Row(props: RowProps) {
           {t('groups.allTools')}
         </label>
       );
-    case 'tool': {
-      const { originalName, description, enabled } = row.tool;
-      return (
-        <label className="border-line hover:bg-hover/50 flex h-full items-center gap-2.5 border-b pr-3 pl-11">
-          <input
-            type="checkbox"
-            className={box}
-            disabled={!changeable}
-            aria-label={t('groups.tool', { tool: originalName, server: server.name })}
-            checked={chosen(server.selection, originalName)}
-            onChange={(event) => onTurn(server, [originalName], event.target.checked)}
-          />
-          <span className="min-w-0 flex-1">
-            <code className={cx('block truncate text-xs', !enabled && 'text-soft line-through')}>{originalName}</code>
-            <span className="text-soft block truncate text-xs">{enabled ? description : t('groups.off')}</span>
-          </span>
-          <span className="text-soft text-xs whitespace-nowrap tabular-nums">
-            {t('common.tokens', { tokens: short(tokensOf(row.tool)) })}
-          </span>
-        </label>
-      );
-    }
+    case 'tool':
+      return <ToolLine {...props} server={server} tool={row.tool} />;
   }
+}
+
+interface ToolLineProps extends RowProps {
+  readonly server: ServerChoice;
+  readonly tool: Tool;
+}
+
+function ToolLine({ server, tool, changeable, onTurn, onOverride }: ToolLineProps) {
+  const { t } = useTranslation();
+  const { originalName, description, enabled } = tool;
+  const isChosen = chosen(server.selection, originalName);
+  return (
+    <div className="border-line hover:bg-hover/50 flex h-full items-center gap-1 border-b pr-3 pl-11">
+      <label className="flex h-full min-w-0 flex-1 items-center gap-2.5">
+        <input
+          type="checkbox"
+          className={box}
+          disabled={!changeable}
+          aria-label={t('groups.tool', { tool: originalName, server: server.name })}
+          checked={isChosen}
+          onChange={(event) => onTurn(server, [originalName], event.target.checked)}
+        />
+        <span className="min-w-0 flex-1">
+          <span className="flex items-center gap-2">
+            <code className={cx('min-w-0 truncate text-xs', !enabled && 'text-soft line-through')}>{originalName}</code>
+            {server.overridden.includes(originalName) && <Badge tone="accent">{t('overrides.badge')}</Badge>}
+          </span>
+          <span className="text-soft block truncate text-xs">{enabled ? description : t('groups.off')}</span>
+        </span>
+        <span className="text-soft text-xs whitespace-nowrap tabular-nums">
+          {t('common.tokens', { tokens: short(tokensOf(tool)) })}
+        </span>
+      </label>
+      {changeable && isChosen && (
+        <IconButton
+          icon={Pencil}
+          label={t('overrides.openOf', { tool: originalName })}
+          onClick={() => onOverride(server.name, originalName)}
+        />
+      )}
+    </div>
+  );
 }
 
 interface ServerLineProps extends RowProps {

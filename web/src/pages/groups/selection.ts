@@ -16,6 +16,8 @@ export interface ServerChoice {
   readonly name: string;
   /** Undefined while it is not in the group. */
   readonly selection: Selection | undefined;
+  /** Tools that the group shows otherwise than their server. */
+  readonly overridden: readonly string[];
   /** Undefined for a server that is gone. */
   readonly now: ServerSummary | undefined;
 }
@@ -35,12 +37,16 @@ export function useRows(members: readonly GroupServer[], q: string, opened: Read
   const choices: ServerChoice[] = [
     ...members
       .filter(({ name }) => servers.data?.every((server) => server.name !== name) === true)
-      .map(({ name, tools }) => ({ name, selection: tools, now: undefined })),
-    ...all.map((now) => ({
-      name: now.name,
-      selection: members.find(({ name }) => name === now.name)?.tools,
-      now,
-    })),
+      .map(({ name, tools }) => ({ name, selection: tools, overridden: [], now: undefined })),
+    ...all.map((now) => {
+      const member = members.find(({ name }) => name === now.name);
+      return {
+        name: now.name,
+        selection: member?.tools,
+        overridden: Object.keys(member?.overrides ?? {}),
+        now,
+      };
+    }),
   ];
   const wanted = choices.filter(({ name, now }) => now && (q !== '' || opened.has(name)));
   const details = useQueries({ queries: wanted.map(({ name }) => serverQuery(name)) });

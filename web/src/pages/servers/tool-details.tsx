@@ -1,16 +1,26 @@
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
 import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { ServerDetails, Tool } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { lazily } from '../../lib/lazily.tsx';
 import { count } from '../../lib/format.ts';
 import { tokensOf } from '../../lib/tokens.ts';
 import { toast } from '../../ui/toast.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
+import type { OverrideFormProps } from '../overrides/override-form.tsx';
+
+const OverrideForm = lazily<OverrideFormProps>(
+  () => import('../overrides/override-form.tsx').then(({ OverrideForm }) => OverrideForm),
+  ({ onClose }) => onClose(),
+);
+
+const route = getRouteApi('/shell/servers/$name');
 
 interface ToolDetailsProps {
   readonly server: string;
@@ -41,7 +51,10 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
         </Link>
       </p>
       {changeable ? (
-        <Description server={server} tool={tool} />
+        <>
+          <Description server={server} tool={tool} />
+          <Override server={server} tool={originalName} />
+        </>
       ) : (
         <p className="text-sm break-words whitespace-pre-wrap">{description}</p>
       )}
@@ -53,6 +66,22 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
           </div>
         ),
       )}
+    </div>
+  );
+}
+
+function Override({ server, tool }: { readonly server: string; readonly tool: string }) {
+  const { t } = useTranslation();
+  const { override } = route.useSearch();
+  const navigate = useNavigate({ from: '/servers/$name' });
+  const show = (override: string | undefined) =>
+    void navigate({ search: (old) => ({ ...old, override }), replace: true });
+  return (
+    <div>
+      <Button icon={Pencil} onClick={() => show(tool)}>
+        {t('overrides.open')}
+      </Button>
+      {override === tool && <OverrideForm server={server} tool={tool} onClose={() => show(undefined)} />}
     </div>
   );
 }

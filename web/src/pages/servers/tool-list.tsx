@@ -125,7 +125,7 @@ interface ToolRowProps {
 
 function ToolRow({ server, tool, open, onOpen, onSwitch }: ToolRowProps) {
   const { t } = useTranslation();
-  const { originalName, description, enabled, hasDescriptionOverride } = tool;
+  const { originalName, description, enabled, hasDescriptionOverride, hasOverride } = tool;
   return (
     <div className={cx('px-4 py-2', !enabled && 'bg-page/60')}>
       <div className="flex items-center gap-3">
@@ -143,7 +143,11 @@ function ToolRow({ server, tool, open, onOpen, onSwitch }: ToolRowProps) {
           <span className="min-w-0 flex-1">
             <span className="flex flex-wrap items-center gap-2">
               <code className={cx('text-[0.8125rem] break-all', !enabled && 'text-soft')}>{originalName}</code>
-              {hasDescriptionOverride && <Badge tone="accent">{t('servers.overridden')}</Badge>}
+              {hasOverride ? (
+                <Badge tone="accent">{t('overrides.badge')}</Badge>
+              ) : (
+                hasDescriptionOverride && <Badge tone="accent">{t('servers.overridden')}</Badge>
+              )}
             </span>
             <span className="text-soft line-clamp-1 text-xs break-words">{description}</span>
           </span>

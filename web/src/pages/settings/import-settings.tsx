@@ -4,11 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { ApiError, ask } from '../../api/client.ts';
 import { useAction } from '../../lib/action.ts';
 import { inOrderOf, objectIn } from '../../lib/json.ts';
-import { lineDiff } from '../../lib/diff.ts';
-import { cx } from '../../lib/cx.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
+import { DiffLines } from '../../ui/diff-lines.tsx';
 import { fileClass, SelectField, TextAreaField, Field } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -179,27 +178,16 @@ function Changes({ changes }: { readonly changes: readonly Change[] }) {
   );
 }
 
-const marks = { same: ' ', removed: '-', added: '+' };
-const colours = { same: '', removed: 'bg-bad-wash text-bad', added: 'bg-good-wash text-good' };
-
 function Diff({ change: { name, before, after } }: { readonly change: Change }) {
   const { t } = useTranslation();
-  const lines = lineDiff(textOf(before), textOf(inOrderOf(before, after)));
   return (
-    <pre
-      tabIndex={0}
-      role="region"
-      aria-label={t('settings.diff', { name })}
-      className="border-line bg-page mt-2 max-h-80 overflow-auto rounded-md border p-2 text-xs"
-    >
-      <span className="block w-max min-w-full">
-        {lines.map(({ kind, text }, index) => (
-          <span key={index} className={cx('block', colours[kind])}>
-            {marks[kind]} {text}
-          </span>
-        ))}
-      </span>
-    </pre>
+    <div className="mt-2">
+      <DiffLines
+        label={t('settings.diff', { name })}
+        before={textOf(before)}
+        after={textOf(inOrderOf(before, after))}
+      />
+    </div>
   );
 }
 

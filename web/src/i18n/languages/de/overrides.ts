@@ -1,0 +1,58 @@
+import type { Texts } from '../../texts.ts';
+
+export const overrides: Texts['overrides'] = {
+  open: 'Ändern, was Clients sehen',
+  openOf: 'Ändern, was Clients dieser Gruppe von {{tool}} sehen',
+  badge: 'überschrieben',
+  title: 'Was Clients von {{tool}} sehen',
+  ofServer: 'Gilt an jedem Endpunkt. Der Server „{{server}}“ selbst wird nicht geändert.',
+  ofGroup: 'Gilt an den Endpunkten der Gruppe „{{group}}“, vor dem, was beim Server „{{server}}“ steht.',
+  nameOnly: 'Diesen Server verwalten andere. In Ihrer Gruppe können Sie seinen Tools andere Namen geben.',
+  unknown: 'Der Server hat dieses Tool noch nicht gelistet, deshalb lässt sich nichts vergleichen.',
+  name: 'Name für Clients',
+  nameHint: 'Buchstaben, Ziffern, „_“ und „-“.',
+  toolTitle: 'Titel',
+  toolTitleHint: 'Was Clients Menschen anzeigen.',
+  description: 'Beschreibung',
+  descriptionHint: 'Jedes Modell liest sie in jedem Gespräch. Leer: der Text des Servers.',
+  hintsHint:
+    'Richtlinien und Zugriffsschlüssel, die nur lesen, richten sich danach. Korrigieren Sie sie, wo der Server nichts oder Falsches sagt.',
+  hintsOfGroup:
+    'Clients der Gruppe sehen sie. Richtlinien und Zugriffsschlüssel richten sich nach dem, was der Server oder dessen eigene Überschreibung sagt.',
+  hints: {
+    readOnlyHint: 'Liest nur',
+    destructiveHint: 'Kann etwas zerstören',
+    idempotentHint: 'Ein zweiter Aufruf ändert nichts weiter',
+    openWorldHint: 'Erreicht die Welt außerhalb',
+  },
+  saysYes: 'Wie der Server sagt: ja',
+  saysNo: 'Wie der Server sagt: nein',
+  saysNothing: 'Der Server sagt nichts',
+  yes: 'Ja',
+  no: 'Nein',
+  arguments: 'Argumente',
+  argumentsHint:
+    'Werte sind kein Ort für Geheimnisse: Wer den Server verwaltet, sieht sie, und sie stehen in Aufzeichnungen von Aufrufen.',
+  required: 'erforderlich',
+  gone: 'hat das Tool derzeit nicht',
+  way: 'Wer es angibt',
+  ways: {
+    open: 'Der Client, wie der Server es sagt',
+    default: 'Der Client, sonst dieser Wert',
+    value: 'Immer dieser Wert',
+  },
+  value: 'Wert',
+  asJson: 'Als JSON: 20, true, "Text", ["a", "b"]',
+  noJson: 'Das ist kein JSON-Wert. Ein Text braucht Anführungszeichen.',
+  hide: 'Vor Clients verbergen',
+  preview: 'Wie Clients es sehen',
+  difference: 'Das gelistete Tool, vorher und nachher',
+  same: 'Wie sein Server es hat.',
+  costs: 'vorher ≈ {{before}} Tokens, nachher ≈ {{after}}',
+  overtaken:
+    'Diese Überschreibung wurde inzwischen anderswo geändert. Speichern ersetzt sie durch das, was hier steht.',
+  remove: 'Zurück zum Tool des Servers',
+  removeTitle: 'Die Überschreibung entfernen?',
+  removeText: 'Clients sehen das Tool mit dem Namen, den Texten und den Argumenten, die es vorher hatte.',
+  removed: 'Die Überschreibung ist entfernt.',
+};
