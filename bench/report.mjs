@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url';
 
 const document = new URL('../BENCHMARKS.md', import.meta.url);
 const results = new URL('./results/', import.meta.url);
+/** Other documents that show the same tables, by scenario. */
+export const quoted = { 'docs/code-mode.md': ['context'] };
 
 /** How each figure is headed. */
 const heads = {
@@ -48,6 +50,11 @@ const heads = {
   besideP99: 'p99 ms of calls beside',
   leftKb: 'live KB left by each',
   callsLeft: 'calls left',
+  way: 'tools',
+  toolCalls: 'calls',
+  toolTokens: 'tokens of listed tools',
+  contextTokens: 'tokens at the end',
+  readTokens: 'tokens read over all turns',
   addedP50: 'added p50 ms',
   addedP99: 'added p99 ms',
   missedThatWork: 'missed that work',
@@ -87,5 +94,11 @@ export function withTables(text, runs) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  writeFileSync(document, withTables(readFileSync(document, 'utf8'), readResults()));
+  const runs = readResults();
+  writeFileSync(document, withTables(readFileSync(document, 'utf8'), runs));
+  for (const [file, names] of Object.entries(quoted)) {
+    const quoting = new URL(`../${file}`, import.meta.url);
+    const own = runs.filter(({ scenario }) => names.includes(scenario));
+    writeFileSync(quoting, withTables(readFileSync(quoting, 'utf8'), own));
+  }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readResults, withTables } from '../../bench/report.mjs';
+import { quoted, readResults, withTables } from '../../bench/report.mjs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const benchmarks = read('BENCHMARKS.md');
@@ -27,6 +27,11 @@ function figuresIn(text: string): string[] {
 
 test('the benchmarks show the runs that were recorded last', () => {
   expect(withTables(benchmarks, readResults())).toBe(benchmarks);
+});
+
+test.each(Object.entries(quoted))('%s shows the runs of %j that were recorded last', (path, names) => {
+  const runs = readResults().filter(({ scenario }) => names.includes(scenario));
+  expect(withTables(read(path), runs)).toBe(read(path));
 });
 
 test.each(documents)('what %s says of speed is in the last recorded run', (path) => {
