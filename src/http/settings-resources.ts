@@ -94,7 +94,7 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     groupServerRoutes(groups),
     serverRoutes(servers),
     serverItemRoutes({ settings, catalogue, log }),
-    ownRoutes({ settings, log }),
+    ownRoutes({ settings, catalogue, log }),
     importRoutes({ settings, isSet: options.isSet, log }),
     settingsRoutes({ settings, smart, log: security }),
     exportRoutes({ settings, audit: options.audit, log: security }),

@@ -2,6 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, type ApiAnswer, keyToken, login } from '../kit/api.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
+import type { Scope } from '../../src/core/access/scope.ts';
 import type { Hostile } from '../kit/hostile.ts';
 import { testDatabase } from '../kit/hub-database.ts';
 import { raw, type RawAnswer, rpc, stream } from '../kit/raw.ts';
@@ -51,7 +52,9 @@ const tokens: Record<string, string> = {};
 beforeAll(async () => {
   const world = await twoUsers(await hash(password));
   ({ backends } = world);
-  hub = await testHub({ ...world.settings, env: { LOG_LEVEL: 'debug' } });
+  const prompts = [{ id: 'own-prompt', name: 'own_ask', template: 'x' }];
+  const resources = [{ id: 'own-doc', uri: 'own://doc', content: 'x' }];
+  hub = await testHub({ ...world.settings, prompts, resources, env: { LOG_LEVEL: 'debug' } });
   await hub.connected(Object.keys(servers).length);
   admin = await login(hub, 'admin', password);
   for (const name of ['ann', 'bob']) {
@@ -535,7 +538,20 @@ describe('records', () => {
 
 describe('what else decides about calls holds on every surface', () => {
   const tool = 'commonszq_open';
-  const own = { ...everywhere, 'POST of the management API': managed, 'a call of smart routing': smart };
+  const own = {
+    ...everywhere,
+    'POST of the management API': managed,
+    'a call of smart routing': smart,
+    'a call in code mode': code,
+  };
+  /** Where the kinds of endpoints are tried: a new kind has to say which of these it is. */
+  const triedAs: Record<Exclude<Scope['kind'], 'smart'> | '$smart' | '$code', string> = {
+    all: bare,
+    named: 'POST of the OpenAPI style',
+    server: 'POST of the management API',
+    $smart: 'a call of smart routing',
+    $code: 'a call in code mode',
+  };
 
   function managed(token: string | undefined): Pick<Surface, 'call'> {
     return {
@@ -556,6 +572,110 @@ describe('what else decides about calls holds on every surface', () => {
     };
   }
 
+  function code(token: string | undefined): Pick<Surface, 'call'> {
+    return {
+      async call(_, server, toolName) {
+        const params = { name: 'run_code', arguments: { code: `return await tools.${server}.${toolName}({});` } };
+        return called(await rpc(hub.mcp('$code'), 'tools/call', params, { headers: bearer(token) }));
+      },
+    };
+  }
+
+  /** Every way to a prompt and a resource, of a server and of the hub itself. */
+  type Item = 'prompt' | 'resource';
+  const items: Record<string, (who: string, item: Item, isOwn: boolean) => Promise<{ isDone: boolean; text: string }>> =
+    {
+      'a session': async (who, item, isOwn) =>
+        called(await (await session(hub.mcp(), { headers: bearer(tokens[who]) })).request(...asking(item, isOwn))),
+      'no session': async (who, item, isOwn) =>
+        called(await modern(hub.mcp(), ...asking(item, isOwn), { headers: bearer(tokens[who]) })),
+      'event streams': async (who, item, isOwn) => {
+        const open = await legacySession(hub.sse(), { headers: bearer(tokens[who]) });
+        const { result, error } = await open.request(...asking(item, isOwn));
+        return called({ status: 200, result, error, text: '' });
+      },
+      ...Object.fromEntries(
+        ['', 'hallgq', '$smart', '$code', '$smart/hallgq', '$code/hallgq'].map((scope) => [
+          `bare requests at "${scope}"`,
+          async (who: string, item: Item, isOwn: boolean) =>
+            called(await rpc(hub.mcp(scope), ...asking(item, isOwn), { headers: bearer(tokens[who]) })),
+        ]),
+      ),
+      'POST /resources/read, POST /mcp/{serverName}/prompts/{promptName}': async (who, item, isOwn) => {
+        const { status, text } =
+          item === 'resource'
+            ? await api(hub, 'POST', '/resources/read', { token: tokens[who], body: { uri: uriOf(isOwn) } })
+            : await api(hub, 'POST', '/mcp/commonszq/prompts/commonszq_ask', { token: tokens[who], body: {} });
+        return { isDone: status === 200, text: `${status} ${text}` };
+      },
+    };
+  /** Which of them gave it; the others say `why` they did not. */
+  const itemsDone = async (who: string, why = /^/) => {
+    const done: string[] = [];
+    for (const [name, get] of Object.entries(items))
+      for (const item of ['prompt', 'resource'] as const)
+        for (const isOwn of [false, true]) {
+          // The route names a server, and the hub is none.
+          if (isOwn && item === 'prompt' && name.includes('/prompts/')) continue;
+          const { isDone, text } = await get(who, item, isOwn);
+          if (isDone) done.push(`${name}: ${item} ${isOwn ? 'of the hub' : ''}`);
+          else expect(text, `${who} ${name} ${item}`).toMatch(why);
+        }
+    return done;
+  };
+  const uriOf = (isOwn: boolean) => (isOwn ? 'own://doc' : 'x://commonszq/doc');
+  const asking = (item: Item, isOwn: boolean): [method: string, params: Record<string, unknown>] =>
+    item === 'prompt'
+      ? ['prompts/get', { name: isOwn ? 'own_ask' : 'commonszq-commonszq_ask' }]
+      : ['resources/read', { uri: uriOf(isOwn) }];
+  /** What the management API tells of the hub's own. */
+  const told = async (who: string) => {
+    const answers: Record<string, boolean> = {};
+    for (const [path, id] of [
+      ['prompts', 'own-prompt'],
+      ['resources', 'own-doc'],
+    ]) {
+      const list = await api(hub, 'GET', `/${path}`, { token: tokens[who] });
+      answers[`GET /${path}`] = list.text.includes(`"${id}"`);
+      answers[`GET /${path}/{id}`] = (await api(hub, 'GET', `/${path}/${id}`, { token: tokens[who] })).status === 200;
+    }
+    return answers;
+  };
+
+  test('what may be called, got or read over the management API is tried here, or says why it is not', async () => {
+    const document = (await api(hub, 'GET', '/docs/openapi.json')).body as unknown as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const isAbout = (path: string) => /\/(tools?|prompts?|resources?|calls?|code|search)(\/|$)/.test(path);
+    // What is below these two changes settings, and gives nothing of servers.
+    const isManaging = (path: string) => path.startsWith('/servers/') || path.startsWith('/groups/');
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      isAbout(path) && !isManaging(path) ? Object.keys(methods).map((one) => `${one.toUpperCase()} ${path}`) : [],
+    );
+    const tries = [...Object.keys(items), ...Object.keys(await told('ann'))].flatMap((one) => one.split(', '));
+    const elsewhere = {
+      'in the lists of surfaces': [
+        'POST /tools/call/{server}',
+        'GET /tools/{serverName}/{toolName}',
+        'POST /tools/{serverName}/{toolName}',
+        'GET /{name}/tools/{serverName}/{toolName}',
+        'POST /{name}/tools/{serverName}/{toolName}',
+      ],
+      'for admins': [
+        'POST /prompts',
+        'PUT /prompts/{id}',
+        'DELETE /prompts/{id}',
+        'POST /resources',
+        'PUT /resources/{id}',
+        'DELETE /resources/{id}',
+        'POST /smart-routing/search',
+      ],
+    };
+    const known = Object.values(elsewhere).flat();
+    expect(routes.toSorted()).toEqual([...known, ...tries.filter((one) => /^[A-Z]+ \//.test(one))].toSorted());
+    expect(Object.values(triedAs).filter((surface) => !(surface in own))).toEqual([]);
+  });
+
   async function change(path: string, body: object, method = 'PUT'): Promise<void> {
     const answer = await api(hub, method, path, { token: admin, body });
     expect(answer.status, answer.text).toBe(200);
@@ -573,8 +693,10 @@ describe('what else decides about calls holds on every surface', () => {
   };
 
   test('a policy, for a user, and for the user by a key and an app', async () => {
-    const text = '@message("governed") forbid(principal == User::"ann", action, resource in Server::"commonszq");';
-    await change('/system-config', { policies: [{ id: 'p', text }] });
+    const text = (server: string) =>
+      `@message("governed") forbid(principal == User::"ann", action, resource in Server::"${server}");`;
+    const policies = ['commonszq', '$hub'].map((server) => ({ id: server.replace('$', ''), text: text(server) }));
+    await change('/system-config', { policies });
     for (const who of ['ann', 'annKey', 'app']) {
       const { said, calls } = await refusals(who);
       for (const [name, isDone, text] of said) {
@@ -583,30 +705,24 @@ describe('what else decides about calls holds on every surface', () => {
       }
       expect(calls).toBe(0);
     }
-    const session = await rpc(
-      hub.mcp(),
-      'prompts/get',
-      { name: 'commonszq-commonszq_ask' },
-      { headers: bearer(tokens['ann']) },
-    );
-    const resource = await rpc(
-      hub.mcp(),
-      'resources/read',
-      { uri: 'x://commonszq/doc' },
-      { headers: bearer(tokens['ann']) },
-    );
-    for (const { error } of [session, resource]) expect(error?.code).toBe(-32001);
+    for (const who of ['ann', 'annKey']) expect(await itemsDone(who, /governed/), who).toEqual([]);
+    // Clients that users let in have no prompts and resources over the management API.
+    expect(await itemsDone('app', /governed|^401/)).toEqual([]);
+    expect(Object.values(await told('ann'))).toEqual([false, false, false, false]);
+    expect(Object.values(await told('annKey'))).not.toContain(true);
+    expect(Object.values(await told('bob'))).toEqual([true, true, true, true]);
+    expect(await itemsDone('bob')).toHaveLength(4 * Object.keys(items).length - 1);
     expect((await refusals('bob')).said.every(([, isDone]) => isDone)).toBe(true);
     await change('/system-config', { policies: null });
   });
 
   test('a pin: what was rejected answers as what does not exist', async () => {
-    const items = [
+    const pinned = [
       { kind: 'tool', name: tool },
       { kind: 'prompt', name: 'commonszq_ask' },
       { kind: 'resource', name: 'x://commonszq/doc' },
     ];
-    await change('/pins/commonszq/reject', { items }, 'POST');
+    await change('/pins/commonszq/reject', { items: pinned }, 'POST');
     for (const who of ['ann', 'bob']) {
       const { said, calls } = await refusals(who);
       for (const [name, isDone, text] of said) {
@@ -617,11 +733,13 @@ describe('what else decides about calls holds on every surface', () => {
     }
     for (const [name, surface] of Object.entries(everywhere))
       expect((await surface(tokens['bob']).list('')).tools, name).not.toContain(`commonszq/${tool}`);
+    // The hub's own have no pins.
+    expect((await itemsDone('bob')).filter((done) => !done.endsWith('of the hub'))).toEqual([]);
     const asked = { headers: bearer(tokens['bob']) };
     const prompt = await rpc(hub.mcp(), 'prompts/get', { name: 'commonszq-commonszq_ask' }, asked);
     const resource = await rpc(hub.mcp(), 'resources/read', { uri: 'x://commonszq/doc' }, asked);
     expect([prompt.error?.code, resource.error?.code]).toEqual([-32602, -32002]);
-    await change('/pins/commonszq/approve', { items }, 'POST');
+    await change('/pins/commonszq/approve', { items: pinned }, 'POST');
     expect((await refusals('bob')).said.every(([, isDone]) => isDone)).toBe(true);
   });
 
@@ -629,7 +747,7 @@ describe('what else decides about calls holds on every surface', () => {
     await change('/users/ann', { limits: { callsPerDay: 1 } });
     const { said, calls } = await refusals('ann');
     expect(said.filter(([, isDone]) => isDone)).toHaveLength(1);
-    for (const [name, isDone, text] of said) if (!isDone) expect(text, name).toMatch(/-32005|429/);
+    for (const [name, isDone, text] of said) if (!isDone) expect(text, name).toMatch(/-32005|429|may make 1 calls/);
     expect(calls).toBe(1);
     await change('/users/ann', { limits: null });
     expect((await refusals('ann')).said.every(([, isDone]) => isDone)).toBe(true);
@@ -649,7 +767,7 @@ describe('what else decides about calls holds on every surface', () => {
         const { said, calls } = await refusals(who);
         for (const [name, isDone, text] of said) {
           expect(isDone, `${who} ${name} ${text}`).toBe(false);
-          expect(text, `${who} ${name}`).toMatch(new RegExp(`(-32001|403).*held ${on}`));
+          expect(text, `${who} ${name}`).toMatch(new RegExp(`(-32001|403|"error":).*held ${on}`));
         }
         expect(calls).toBe(on === 'call' ? 0 : said.length);
         expect(asked).toHaveLength(said.length);

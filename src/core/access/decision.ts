@@ -78,19 +78,24 @@ export function judge(question: CallQuestion): CallVerdict | undefined {
   return { policy: policies ? judgedBy(policies, question) : noPolicy, counted };
 }
 
+type Unasked = Pick<CallQuestion, 'settings' | 'catalogue' | 'principal' | 'scope' | 'action' | 'target'>;
+
 /**
- * Whether a principal may hear of changes of a resource: where no policy keeps it from reading it, or asks first. Asked
- * without a request, so what only a request has is not known.
+ * Whether something may be given to a principal that it has not asked for one by one: where no policy keeps it from
+ * using it, or asks first. What only a call has is not known.
  */
+export function mayBeTold(question: Unasked & Partial<Pick<CallQuestion, 'address'>>): boolean {
+  const verdict = judge({ address: undefined, ...question, args: {}, client: undefined, now: Date.now() });
+  return verdict === undefined || verdict.policy.kind === 'none';
+}
+
+/** Whether a principal may hear of changes of a resource. */
 export function mayHear(
-  now: Pick<CallQuestion, 'settings' | 'catalogue'>,
+  { settings, catalogue }: Pick<CallQuestion, 'settings' | 'catalogue'>,
   { principal, scope }: Pick<CallQuestion, 'principal' | 'scope'>,
   target: Target,
 ): boolean {
-  const { settings, catalogue } = now;
-  const asked = { settings, catalogue, principal, scope, action: 'readResource', target, args: {} } as const;
-  const verdict = judge({ ...asked, client: undefined, address: undefined, now: Date.now() });
-  return verdict === undefined || verdict.policy.kind === 'none';
+  return mayBeTold({ settings, catalogue, principal, scope, action: 'readResource', target });
 }
 
 const none: readonly Counted[] = [];

@@ -23,7 +23,8 @@ function operations(
   changed: NonNullable<Operation['body']>,
 ): Record<string, Operation> {
   const answer = { data: ref(schema) };
-  const description = 'All clients get it, on every endpoint. What is switched off is shown to admins only.';
+  const description =
+    'All clients get it, on every endpoint. What is switched off, or what a policy keeps from the caller or asks about, is shown to admins only.';
   return {
     [`GET /${kind}`]: { summary: `The ${kind} of the hub itself`, description, answer: { data: listOf(ref(schema)) } },
     [`POST /${kind}`]: { summary: `Create a ${one}`, admin: true, body: made, answer, created: true },

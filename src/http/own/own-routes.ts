@@ -1,7 +1,10 @@
 import { Hono } from 'hono';
+import { mayBeTold } from '../../core/access/decision.ts';
+import type { Catalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
+import { ownServer } from '../../core/own-items.ts';
 import { addOwn, deleteOwn, ownAnswer, ownAnswers, type OwnKind, updateOwn } from '../../settings/own/own-edits.ts';
 import {
   newPromptInput,
@@ -11,11 +14,12 @@ import {
 } from '../../settings/own/own-shape.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
-import { adminOnly, type ApiEnv, changeAs, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface OwnRoutes {
   readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly catalogue: () => Catalogue;
   readonly log: Logger;
 }
 
@@ -27,15 +31,15 @@ const words = { prompts: 'prompt', resources: 'resource' } as const;
 
 /**
  * `/prompts` and `/resources` (reference: MCPHub §1.10): what the hub itself offers to all clients. Users see it, as
- * their clients do; admins change it.
+ * their clients do and policies let them; admins change it.
  */
-export function ownRoutes({ settings, log }: OwnRoutes): Hono<ApiEnv> {
+export function ownRoutes({ settings, catalogue, log }: OwnRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   for (const kind of ['prompts', 'resources'] as const) {
-    routes.get(`/${kind}`, (c) => ok(c, visible(kind, c.var.caller.admin)));
+    routes.get(`/${kind}`, (c) => ok(c, visible(kind, c.var.caller)));
 
     routes.get(`/${kind}/:id`, (c) => {
-      const found = visible(kind, c.var.caller.admin).find(({ id }) => id === c.req.param('id'));
+      const found = visible(kind, c.var.caller).find(({ id }) => id === c.req.param('id'));
       if (!found) throw new HubError('not_found', `Built-in ${words[kind]} not found.`);
       return ok(c, found);
     });
@@ -68,9 +72,16 @@ export function ownRoutes({ settings, log }: OwnRoutes): Hono<ApiEnv> {
     });
   }
 
-  /** Users see what their clients get; what is switched off is for admins. */
-  function visible(kind: OwnKind, isAdmin: boolean) {
-    return ownAnswers(settings.document, kind).filter(({ enabled }) => isAdmin || enabled);
+  /** Admins manage all of it. Users see what their clients get: what is switched on, and no policy keeps from them. */
+  function visible(kind: OwnKind, { admin, principal, settings: now, address }: Caller) {
+    const all = ownAnswers(settings.document, kind);
+    if (admin) return all;
+    const asked = { settings: now, catalogue: catalogue(), principal, scope: { kind: 'all' }, address } as const;
+    return all.filter(({ enabled, name, uri }) => {
+      const action = kind === 'prompts' ? 'getPrompt' : 'readResource';
+      const target = { server: ownServer, key: kind === 'prompts' ? name : uri };
+      return enabled && mayBeTold({ ...asked, action, target });
+    });
   }
 
   return routes;
