@@ -23,6 +23,8 @@ const pages = {
   group: '/groups/writing',
   playground: '/tools?server=everything&tool=get-sum',
   smart: '/smart?q=create%20a%20note',
+  prompts: '/settings/prompts',
+  'prompt-add': '/settings/prompts?prompt=new',
   costs: '/tools/costs',
   traffic: '/activity/traffic',
   activity: '/activity',

@@ -2,6 +2,7 @@ import type { Item } from './catalogue.ts';
 import { HubError } from './errors.ts';
 import { coreLimits } from './limits.ts';
 import type { OwnItems, OwnPrompt } from './settings/types.ts';
+import { filledTemplate } from './template.ts';
 
 /**
  * Prompts and resources of the hub itself (CONTRACT §11). They go the way of those of servers, so that policies,
@@ -49,7 +50,7 @@ export function promptResult(prompt: OwnPrompt, given: Readonly<Record<string, u
   const longest = Math.max(0, ...Object.values(given).map((value) => String(value).length));
   if (places * longest > coreLimits.ownPromptChars)
     throw new HubError('invalid_input', `The arguments are too long for the prompt "${prompt.name}".`);
-  const text = prompt.template.replace(/\{\{\s*([^{}\s]{1,200})\s*\}\}/g, (_, name: string) => valueOf(name));
+  const text = filledTemplate(prompt.template, valueOf);
   return {
     ...(prompt.description !== undefined && { description: prompt.description }),
     messages: [{ role: 'user', content: { type: 'text', text } }],

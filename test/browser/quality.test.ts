@@ -58,6 +58,8 @@ const pages = [
   '/tools/costs',
   '/smart',
   '/smart?q=create%20a%20note',
+  '/settings/prompts',
+  '/settings/prompts?prompt=new',
   '/activity',
   '/activity?kind=search',
   '/activity?kind=patterns',

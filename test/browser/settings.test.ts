@@ -291,10 +291,49 @@ describe('smart routing', () => {
   });
 });
 
+describe('prompts and resources of the hub', () => {
+  test('are written, tried, changed and deleted, and mistakes stand at their fields', async () => {
+    const page = await visit(hub, '/settings/prompts', { expected: /400/ });
+    await page.getByRole('button', { name: 'Add a prompt' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Name', { exact: true }).fill('two words');
+    await form.getByLabel('Text', { exact: true }).fill('Hello {{who}}!');
+    await form.getByText('In the text, and no argument: who').waitFor();
+    await form.getByRole('button', { name: 'Make them arguments' }).click();
+    await form.getByLabel('Try it: who').fill('Ann');
+    await form.getByText('Hello Ann!').waitFor();
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect.poll(() => form.getByLabel('Name', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+    await form.getByLabel('Name', { exact: true }).fill('greet');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('switch', { name: 'Enable greet' }).waitFor();
+    expect(await stored()).toMatchObject({
+      prompts: [{ name: 'greet', template: 'Hello {{who}}!', arguments: [{ name: 'who', required: true }] }],
+    });
+
+    await page.getByRole('button', { name: 'Add a resource' }).click();
+    await form.getByLabel('Address (URI)').fill('docs://guide');
+    await form.getByLabel('Text', { exact: true }).fill('Read me');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit docs://guide' }).click();
+    await form.getByRole('button', { name: 'Read it as a client does' }).click();
+    await form.getByText('"text": "Read me"').waitFor();
+    await form.getByLabel(/^Type/).fill('text/markdown');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('text/markdown').waitFor();
+    await page.getByRole('button', { name: 'Delete docs://guide' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect.poll(async () => (await stored())['resources']).toEqual([]);
+  });
+});
+
 test('readers of screens find nothing wrong at any page', async () => {
   const page = await visit(hub, '/account');
   const shown = {
     '/settings': page.getByLabel('Address from outside'),
+    '/settings/prompts': page.getByRole('button', { name: 'Add a prompt' }),
+    '/settings/prompts?prompt=new': page.getByLabel('Text', { exact: true }),
+    '/settings/prompts?resource=new': page.getByLabel('Address (URI)'),
     '/settings?tab=transfer': page.getByRole('button', { name: 'Download the settings' }),
     '/smart?q=note': page.getByRole('link', { name: /create_note/ }),
   };

@@ -1,6 +1,8 @@
 // The types of what the hub answers are made of the schemas that its own document shows (`/api/docs`).
 export type {
   AccessKey as Key,
+  BuiltinPrompt,
+  BuiltinResource,
   Group,
   GroupServer,
   ImportAnswer,

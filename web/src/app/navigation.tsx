@@ -98,7 +98,10 @@ function NavigationLink({ to, name, icon: Icon, onFollow }: Place & { readonly o
   return (
     <Link
       to={to}
-      activeOptions={{ exact: to === '/' || to === '/tools' || to === '/activity', includeSearch: false }}
+      activeOptions={{
+        exact: to === '/' || to === '/tools' || to === '/activity' || to === '/settings',
+        includeSearch: false,
+      }}
       onClick={onFollow}
       className="flex min-h-8 items-center gap-2.5 rounded-md px-2 text-sm focus-visible:-outline-offset-2 pointer-coarse:min-h-11"
       activeProps={{ className: 'bg-accent-wash text-accent-ink font-medium' }}

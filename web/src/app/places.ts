@@ -11,6 +11,7 @@ import {
   Library,
   LockKeyhole,
   type LucideIcon,
+  MessageSquareText,
   Pin,
   Radar,
   Scale,
@@ -32,6 +33,7 @@ export interface Place {
     | '/tools/costs'
     | '/groups'
     | '/smart'
+    | '/settings/prompts'
     | '/activity'
     | '/activity/traffic'
     | '/logs'
@@ -53,6 +55,7 @@ export interface Place {
     | 'costs'
     | 'groups'
     | 'smart'
+    | 'prompts'
     | 'activity'
     | 'traffic'
     | 'logs'
@@ -81,6 +84,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/tools', name: 'tools', letter: 't', icon: FlaskConical },
     { to: '/tools/costs', name: 'costs', letter: 'b', icon: Scale },
     { to: '/smart', name: 'smart', letter: 'r', icon: Radar, admin: true },
+    { to: '/settings/prompts', name: 'prompts', letter: 'x', icon: MessageSquareText, admin: true },
   ],
   [
     { to: '/activity/traffic', name: 'traffic', letter: 'f', icon: Waypoints },

@@ -221,6 +221,13 @@ const smart = createRoute({
   component: page(() => import('../pages/smart/smart.tsx'), 'Smart', 'tools'),
 });
 
+const prompts = createRoute({
+  getParentRoute: () => admin,
+  path: '/settings/prompts',
+  validateSearch: texts('prompt', 'resource'),
+  component: page(() => import('../pages/own/own.tsx'), 'Own', 'own'),
+});
+
 const audit = createRoute({
   getParentRoute: () => admin,
   path: '/audit',
@@ -247,7 +254,7 @@ const approvals = createRoute({
   component: page(() => import('../pages/governance/approvals.tsx'), 'Approvals', 'governance'),
 });
 
-const forAdmins = admin.addChildren([users, settings, smart, policies, pins, audit]);
+const forAdmins = admin.addChildren([users, settings, smart, prompts, policies, pins, audit]);
 const forAll = [
   approvals,
   overview,

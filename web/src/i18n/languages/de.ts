@@ -35,4 +35,5 @@ export const later: LaterTexts = {
   governance: () => import('./de/governance.ts'),
   policies: () => import('./de/policies.ts'),
   overrides: () => import('./de/overrides.ts'),
+  own: () => import('./de/own.ts'),
 };

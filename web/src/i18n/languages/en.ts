@@ -31,4 +31,5 @@ export const later = {
   governance: () => import('./en/governance.ts'),
   policies: () => import('./en/policies.ts'),
   overrides: () => import('./en/overrides.ts'),
+  own: () => import('./en/own.ts'),
 };

@@ -35,4 +35,5 @@ export const later: LaterTexts = {
   governance: () => import('./es/governance.ts'),
   policies: () => import('./es/policies.ts'),
   overrides: () => import('./es/overrides.ts'),
+  own: () => import('./es/own.ts'),
 };

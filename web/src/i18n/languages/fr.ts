@@ -35,4 +35,5 @@ export const later: LaterTexts = {
   governance: () => import('./fr/governance.ts'),
   policies: () => import('./fr/policies.ts'),
   overrides: () => import('./fr/overrides.ts'),
+  own: () => import('./fr/own.ts'),
 };

@@ -35,4 +35,5 @@ export const later: LaterTexts = {
   governance: () => import('./ja/governance.ts'),
   policies: () => import('./ja/policies.ts'),
   overrides: () => import('./ja/overrides.ts'),
+  own: () => import('./ja/own.ts'),
 };

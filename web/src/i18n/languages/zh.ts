@@ -36,4 +36,5 @@ export const later: LaterTexts = {
   governance: () => import('./zh/governance.ts'),
   policies: () => import('./zh/policies.ts'),
   overrides: () => import('./zh/overrides.ts'),
+  own: () => import('./zh/own.ts'),
 };

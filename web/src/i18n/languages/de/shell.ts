@@ -27,6 +27,7 @@ export const nav: Texts['nav'] = {
   tools: 'Playground',
   groups: 'Gruppen',
   smart: 'Smart Routing',
+  prompts: 'Prompts und Ressourcen',
   activity: 'Aktivität',
   logs: 'Logs',
   users: 'Benutzer',
@@ -41,6 +42,7 @@ export const nav: Texts['nav'] = {
   approvals: 'Freigaben',
   policies: 'Richtlinien',
   pins: 'Pins',
+  guards: 'Wächter',
   audit: 'Audit-Log',
 };
 

@@ -27,6 +27,7 @@ export const nav: Texts['nav'] = {
   tools: 'Playground',
   groups: 'Grupos',
   smart: 'Enrutamiento inteligente',
+  prompts: 'Prompts y recursos',
   activity: 'Actividad',
   logs: 'Logs',
   users: 'Usuarios',
@@ -41,6 +42,7 @@ export const nav: Texts['nav'] = {
   approvals: 'Aprobaciones',
   policies: 'Políticas',
   pins: 'Versiones fijadas',
+  guards: 'Guardas',
   audit: 'Registro de auditoría',
 };
 

@@ -17,9 +17,9 @@ export const overrides: Texts['overrides'] = {
   description: 'Description',
   descriptionHint: 'Chaque modèle la lit à chaque conversation. Vide : le texte du serveur.',
   hintsHint:
-    'Les politiques et les clés d’accès en lecture seule s’y fient. Corrigez-les là où le serveur ne dit rien, ou se trompe.',
+    'Les règles et les clés d’accès en lecture seule s’y fient. Corrigez-les là où le serveur ne dit rien, ou se trompe.',
   hintsOfGroup:
-    'Les clients du groupe les voient. Les politiques et les clés d’accès se fient à ce que dit le serveur, ou sa propre redéfinition.',
+    'Les clients du groupe les voient. Les règles et les clés d’accès se fient à ce que dit le serveur, ou sa propre redéfinition.',
   hints: {
     readOnlyHint: 'Lit seulement',
     destructiveHint: 'Peut détruire quelque chose',

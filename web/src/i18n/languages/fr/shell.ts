@@ -27,6 +27,7 @@ export const nav: Texts['nav'] = {
   tools: 'Playground',
   groups: 'Groupes',
   smart: 'Routage intelligent',
+  prompts: 'Prompts et ressources',
   activity: 'Activité',
   logs: 'Journaux',
   users: 'Utilisateurs',
@@ -41,6 +42,7 @@ export const nav: Texts['nav'] = {
   approvals: 'Approbations',
   policies: 'Règles',
   pins: 'Épingles',
+  guards: 'Gardes',
   audit: 'Journal d’audit',
 };
 

@@ -27,6 +27,7 @@ export const nav: Texts['nav'] = {
   tools: 'プレイグラウンド',
   groups: 'グループ',
   smart: 'スマートルーティング',
+  prompts: 'プロンプトとリソース',
   activity: 'アクティビティ',
   logs: 'ログ',
   users: 'ユーザー',
@@ -41,6 +42,7 @@ export const nav: Texts['nav'] = {
   approvals: '承認',
   policies: 'ポリシー',
   pins: 'ピン',
+  guards: 'ガード',
   audit: '監査ログ',
 };
 

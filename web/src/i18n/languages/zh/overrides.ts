@@ -7,7 +7,7 @@ export const overrides: Texts['overrides'] = {
   title: '客户端看到的 {{tool}}',
   ofServer: '在每个端点上都生效。服务器“{{server}}”本身不会改变。',
   ofGroup: '在分组“{{group}}”的端点上生效，并优先于服务器“{{server}}”的设置。',
-  nameOnly: '此服务器由他人管理。在您的分组中，您可以为其工具另取名称。',
+  nameOnly: '此服务器由他人管理。在你的分组中，你可以为其工具另取名称。',
   unknown: '服务器尚未列出此工具，因此无法比较。',
   name: '给客户端的名称',
   nameHint: '字母、数字、“_”和“-”。',

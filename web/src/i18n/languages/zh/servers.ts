@@ -97,7 +97,7 @@ export const servers: Texts['servers'] = {
   instructions: '给客户端的说明',
   tabs: {
     tools: '工具',
-    prompts: '提示',
+    prompts: '提示词',
     resources: '资源',
     config: '配置',
     log: '日志',
@@ -108,7 +108,7 @@ export const servers: Texts['servers'] = {
   noToolsText: '它可能仍有提示词或资源，或在登录、配置之后才提供工具。',
   unknownTools: '尚不知道它的工具',
   noToolsYet: '连接成功后才能知道它提供什么。',
-  noPrompts: '此服务器没有提供提示',
+  noPrompts: '此服务器没有提供提示词',
   noResources: '此服务器没有提供资源',
   searchTools: '搜索工具',
   enableTool: '启用 {{name}}',
