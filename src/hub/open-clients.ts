@@ -23,10 +23,10 @@ import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
 import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
-import { createSubscriptions, type SubscriptionOptions } from '../mcp/subscriptions.ts';
+import type { SubscriptionOptions } from '../mcp/subscriptions.ts';
 import { createToolArguments } from '../core/arguments/tool.ts';
 import { createKeptResults } from '../mcp/kept-results.ts';
-import { withOwnItems } from '../mcp/own-connection.ts';
+import { subscriptionsWithOwn, withOwnItems } from '../mcp/own-connection.ts';
 import { createTasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { DataDir } from '../settings/data-dir.ts';
@@ -82,7 +82,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   const asked: Asked = ({ session }, ask) =>
     requestBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, serverRequests);
   const shared = (server: string): Connection | undefined => pool.connection(server);
-  const subscriptions = createSubscriptions({
+  const subscriptions = subscriptionsWithOwn(() => settings.current, {
     views,
     mayHear: options.mayHear,
     connection: (server, of) => watchedBy(dedicated, dedicated.connection(server, of)),

@@ -2,8 +2,14 @@ import { HubError } from '../core/errors.ts';
 import { isObject, type RpcMessage, toRpcError } from '../core/protocol/rpc.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 import { ownServer, promptResult } from '../core/own-items.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { OwnResource, Settings } from '../core/settings/types.ts';
 import type { KeptResults } from './kept-results.ts';
+import {
+  createSubscriptions,
+  type SubscriptionOptions,
+  type Subscriptions,
+  type WatchedConnection,
+} from './subscriptions.ts';
 import type { RelayConnections, RelayExchange, ServerConnection } from './relay/options.ts';
 
 /** The connections to servers, and among them the one to the hub's own prompts and resources. */
@@ -22,6 +28,48 @@ export function withOwnItems(
     withoutCredentials: (server, principal) =>
       server === ownServer ? undefined : connections.withoutCredentials(server, principal),
   };
+}
+
+/** Watches the hub's own resources: the settings say when they change, so nothing is asked for. */
+const ownWatched: WatchedConnection = { watch: async () => undefined, unwatch: () => undefined };
+
+/** Subscriptions to resources of servers, and among them to the hub's own, which change with the settings. */
+export function subscriptionsWithOwn(settings: () => Settings, options: SubscriptionOptions): Subscriptions {
+  const all = createSubscriptions({
+    ...options,
+    connection: (server, of) =>
+      server === ownServer ? { on: ownWatched, owner: undefined } : options.connection(server, of),
+  });
+  let before = settings().own?.resources ?? [];
+  return {
+    add: (subscriber, uri) => all.add(subscriber, uri),
+    updated: (...change) => all.updated(...change),
+    reconcile() {
+      all.reconcile();
+      const now = settings().own?.resources ?? [];
+      for (const uri of changedResources(before, now)) {
+        const params = JSON.stringify({ uri });
+        const text = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":${params}}`;
+        all.updated(ownServer, undefined, uri, text);
+      }
+      before = now;
+    },
+    get size() {
+      return all.size;
+    },
+  };
+}
+
+/** Those that are read otherwise than before. What is gone, or called otherwise, is news of the list alone. */
+function changedResources(before: readonly OwnResource[], now: readonly OwnResource[]): string[] {
+  if (now === before) return [];
+  const known = new Map(before.map((one) => [one.uri, one]));
+  return now
+    .filter(({ uri, content, mimeType }) => {
+      const was = known.get(uri);
+      return was?.content !== content || was.mimeType !== mimeType;
+    })
+    .map(({ uri }) => uri);
 }
 
 /** Reads on in a result for the caller of the connection. */

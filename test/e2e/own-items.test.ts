@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
-import { modern, session } from '../kit/sessions.ts';
+import { stream } from '../kit/raw.ts';
+import { modern, modernRequest, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -99,6 +100,60 @@ test('policies hold for them', async () => {
   expect((await client.request('prompts/get', asked)).error).toMatchObject({ code: -32001, data: { policy: 'p' } });
   await set([]);
   expect((await client.request('prompts/get', asked)).error).toBeUndefined();
+});
+
+test('subscribers hear when the settings change a resource, in both eras, and nothing else', async () => {
+  const uri = 'docs://told';
+  const other = 'docs://untold';
+  const put = (id: string, body: object) => api(hub, 'PUT', `/resources/${id}`, { token: admin, body });
+  for (const [id, key] of [
+    ['told', uri],
+    ['untold', other],
+  ]) {
+    const body = { id, uri: key, content: 'old' };
+    expect((await api(hub, 'POST', '/resources', { token: admin, body })).status).toBe(201);
+  }
+  const policies = async (text: string[]) => {
+    const body = { policies: text.map((one) => ({ id: 'p', text: one })) };
+    expect((await api(hub, 'PUT', '/system-config', { token: admin, body })).status).toBe(200);
+  };
+  const client = await session(hub.mcp());
+  const open = await client.listen();
+  expect((await client.request('resources/subscribe', { uri })).error).toBeUndefined();
+  const notifications = { resourceSubscriptions: [uri] };
+  const listening = await stream(hub.mcp('g'), {
+    method: 'POST',
+    ...modernRequest('subscriptions/listen', { notifications }, {}),
+  });
+  await until('the acknowledgement', () => listening.messages.length > 0);
+  expect(listening.messages[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: [uri] } });
+
+  const streams = [open, listening];
+  const heard = () =>
+    streams.map(({ messages }) => messages.filter(({ method }) => method === 'notifications/resources/updated').length);
+  // What it is called is news of the list, and what another says is none of theirs.
+  await put('told', { name: 'named' });
+  await put('untold', { content: 'new' });
+  await put('told', { content: 'new' });
+  await until('both hear of the change', () => heard().every((count) => count > 0));
+  expect(heard()).toEqual([1, 1]);
+  for (const { messages } of streams)
+    expect(messages.find(({ method }) => method === 'notifications/resources/updated')?.params).toMatchObject({ uri });
+  expect((await client.request('resources/read', { uri })).text).toContain('new');
+
+  // Who may not read it hears nothing more of it.
+  await policies(['forbid(principal, action == Action::"readResource", resource == Resource::"$hub/docs://told");']);
+  await put('told', { content: 'hidden' });
+  expect((await client.request('resources/subscribe', { uri })).error).toBeUndefined();
+  expect((await (await session(hub.mcp())).request('resources/subscribe', { uri })).error?.code).toBe(-32002);
+  await policies([]);
+  await put('told', { content: 'shown' });
+  await until('both hear again', () => heard().every((count) => count > 1));
+  expect(heard()).toEqual([2, 2]);
+  await client.request('resources/unsubscribe', { uri });
+  await put('told', { content: 'last' });
+  await until('the other hears', () => (heard()[1] ?? 0) > 2);
+  expect(heard()).toEqual([2, 3]);
 });
 
 test('are read over REST too', async () => {
