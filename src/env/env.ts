@@ -196,6 +196,12 @@ const secrets = [
   'AZURE_OPENAI_API_KEY',
   'OIDC_CLIENT_SECRET',
 ] as const satisfies readonly Name[];
+/** The name of every variable that is read. */
+export const variableNames: readonly string[] = [
+  ...Object.keys(schema.shape),
+  ...Object.values(aliases),
+  ...secrets.map((name) => `${name}_FILE`),
+];
 const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OIDC_CLIENT_SECRET'];
 
 /**
