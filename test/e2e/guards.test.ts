@@ -101,6 +101,36 @@ describe('secrets in calls', () => {
     expect([rest.status, rest.body]).toMatchObject([403, { reason: 'guard', guard: 'secrets' }]);
   });
 
+  test('are as the hub has it for all servers, where a server says nothing itself', async () => {
+    const forAll = (secretsInCalls: object | null) => change('/system-config', { secretsInCalls });
+    await forAll({ arguments: 'refuse', results: 'mask' });
+    for (const given of [null, {}]) {
+      await set(given);
+      for (const [name, way] of ways) expect((await way()).text, name).toContain('••••');
+      expect((await call('echo', { text: secret })).error).toMatchObject({ data: { guard: 'secrets' } });
+    }
+    const plain = await api(hub, 'GET', '/why?tool=db-echo', { token: admin });
+    expect(plain.body.data).toMatchObject({ allowed: true, guards: [{ guard: 'secrets', on: ['call', 'result'] }] });
+    const why = await api(hub, 'GET', `/why?tool=db-echo&arguments=${JSON.stringify({ text: secret })}`, {
+      token: admin,
+    });
+    expect(why.body.data).toMatchObject({ allowed: false, steps: [{}, {}, { ref: 'secrets' }, {}, {}] });
+    // Each member for itself.
+    await set({ results: 'allow' });
+    expect((await call('leak')).text).toContain(secret);
+    expect((await call('echo', { text: secret })).error).toMatchObject({ data: { guard: 'secrets' } });
+    await set({ arguments: 'allow' });
+    await call('echo', { text: secret });
+    expect(sent().at(-1)).toMatchObject({ arguments: { text: secret } });
+    expect((await call('leak')).text).not.toContain(secret);
+    const bad = { token: admin, body: { secretsInCalls: { results: 'hide' } } };
+    expect((await api(hub, 'PUT', '/system-config', bad)).status).toBe(400);
+    expect((await api(hub, 'PUT', '/system-config', { ...bad, token: ann })).status).toBe(403);
+    await forAll(null);
+    await set(null);
+    expect((await call('leak')).text).toContain(secret);
+  });
+
   test('are masked in arguments, before anything else looks at them', async () => {
     await set({ arguments: 'mask' });
     const policies = [

@@ -1,6 +1,6 @@
 import type { Catalogue, Item } from '../catalogue.ts';
 import { listed } from '../errors.ts';
-import { guardNames } from '../guards/guards-of.ts';
+import { guardNames, secretsMode } from '../guards/guards-of.ts';
 import { withoutSecretsInJson } from '../secrets/in-json.ts';
 import type { CallLimits, ServerSettings, Settings } from '../settings/types.ts';
 import { type CallVerdict, judge } from './decision.ts';
@@ -176,7 +176,7 @@ function pinStep({ pin }: WhyQuestion, target: Target): DecisionStep {
 
 /** A rule about arguments, as policies are; asked before them. */
 function secretsStep({ settings, args }: WhyQuestion, { server }: Target): DecisionStep | undefined {
-  if (settings.servers.get(server)?.secretsInCalls?.arguments !== 'refuse') return undefined;
+  if (secretsMode(settings, server, 'arguments') !== 'refuse') return undefined;
   const found = withoutSecretsInJson(JSON.stringify(args));
   if (!found) return undefined;
   const reason = `The arguments hold ${listed(found.kinds)}, and the server is sent no secrets.`;

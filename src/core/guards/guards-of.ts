@@ -1,4 +1,4 @@
-import type { GuardedMoment, GuardSettings, Settings } from '../settings/types.ts';
+import type { GuardedMoment, GuardSettings, SecretsInCalls, SecretsMode, Settings } from '../settings/types.ts';
 
 const none: readonly GuardSettings[] = [];
 const known = new WeakMap<Settings, Map<string, readonly GuardSettings[]>>();
@@ -18,12 +18,17 @@ export function guardsOf(settings: Settings, server: string, on: GuardedMoment):
   return found;
 }
 
+/** What becomes of secrets in calls of a server: as it says itself, else as the hub does. */
+export function secretsMode({ servers, system }: Settings, server: string, of: keyof SecretsInCalls): SecretsMode {
+  const own = servers.get(server);
+  return own ? (own.secretsInCalls?.[of] ?? system.secretsInCalls?.[of] ?? 'allow') : 'allow';
+}
+
 /** Whatever looks at calls of a server besides policies: by name, and at what. Secrets are looked for first. */
 export function guardNames(settings: Settings, server: string): { guard: string; on: GuardedMoment[] }[] {
-  const { arguments: args = 'allow', results = 'allow' } = settings.servers.get(server)?.secretsInCalls ?? {};
   const secrets: GuardedMoment[] = [
-    ...(args === 'allow' ? [] : (['call'] as const)),
-    ...(results === 'allow' ? [] : (['result'] as const)),
+    ...(secretsMode(settings, server, 'arguments') === 'allow' ? [] : (['call'] as const)),
+    ...(secretsMode(settings, server, 'results') === 'allow' ? [] : (['result'] as const)),
   ];
   const own = new Set([...guardsOf(settings, server, 'call'), ...guardsOf(settings, server, 'result')]);
   return [

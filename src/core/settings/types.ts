@@ -94,7 +94,7 @@ export interface ServerSettings {
   readonly maxResultTokens?: number | undefined;
   /** What becomes of what it changes (`pins.mode`); undefined = as the hub has it. */
   readonly pinMode?: PinMode | undefined;
-  /** What becomes of secrets in its calls; undefined = they are not looked for. */
+  /** What becomes of secrets in its calls; what is undefined is as the hub has it. */
   readonly secretsInCalls?: SecretsInCalls | undefined;
 }
 
@@ -103,8 +103,8 @@ export type SecretsMode = 'allow' | 'mask' | 'refuse';
 
 /** Secrets that show by their form what they are (`core/secrets`). */
 export interface SecretsInCalls {
-  readonly arguments: SecretsMode;
-  readonly results: SecretsMode;
+  readonly arguments?: SecretsMode | undefined;
+  readonly results?: SecretsMode | undefined;
 }
 
 /** A value that each user sets: a variable or header of that name, or the place `${credential:<name>}` in `args`. */
@@ -458,6 +458,8 @@ export interface SystemSettings {
   readonly defaultLimits?: CallLimits | undefined;
   /** What becomes of what servers change (`pins.mode`); undefined = `warn`. */
   readonly pinMode?: PinMode | undefined;
+  /** What becomes of secrets in calls of servers that say nothing of it; undefined = they are not looked for. */
+  readonly secretsInCalls?: SecretsInCalls | undefined;
   /** Of programs that say nothing of it themselves (`sandbox.default`). Undefined: they run as the hub does. */
   readonly sandbox?: SandboxSettings | undefined;
   /** How long an approval waits, and is good for (`approvals.expireSeconds`). Undefined = 10 minutes. */

@@ -1,4 +1,5 @@
 import { HubError } from '../../core/errors.ts';
+import { secretsMode } from '../../core/guards/guards-of.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { GuardSettings } from '../../core/settings/types.ts';
@@ -20,8 +21,7 @@ export function isLookedAt(call: QuestionedCall): boolean {
 }
 
 function looksForSecrets({ target, options }: QuestionedCall): boolean {
-  const { servers } = options.governance.settings();
-  return (servers.get(target.server)?.secretsInCalls?.results ?? 'allow') !== 'allow';
+  return secretsMode(options.governance.settings(), target.server, 'results') !== 'allow';
 }
 
 function guardsOn({ request, target, options }: QuestionedCall): readonly GuardSettings[] {

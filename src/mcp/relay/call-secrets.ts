@@ -1,5 +1,6 @@
 import type { Target } from '../../core/access/view.ts';
 import { HubError, listed } from '../../core/errors.ts';
+import { secretsMode } from '../../core/guards/guards-of.ts';
 import { members } from '../../core/json/text.ts';
 import { withoutSecretsInJson } from '../../core/secrets/in-json.ts';
 import type { Settings } from '../../core/settings/types.ts';
@@ -17,8 +18,8 @@ const written: ReadonlyMap<string, readonly string[]> = new Map([
  * The request as its server may see it (`secretsInCalls.arguments`): before policies look at it, so that these, and
  * people who are asked, see what is sent. Throws HubError `guard`.
  */
-export function requestWithoutSecrets(request: ClientRequest, target: Target, { servers }: Settings): ClientRequest {
-  const mode = servers.get(target.server)?.secretsInCalls?.arguments ?? 'allow';
+export function requestWithoutSecrets(request: ClientRequest, target: Target, settings: Settings): ClientRequest {
+  const mode = secretsMode(settings, target.server, 'arguments');
   const names = written.get(request.method);
   if (mode === 'allow' || !names || request.params === undefined) return request;
   const { params } = request;
@@ -52,8 +53,8 @@ function withParams(request: ClientRequest, params: string): ClientRequest {
  * A result or error of a server, as JSON text, as callers may see it (`secretsInCalls.results`). Throws HubError
  * `guard`.
  */
-export function answerWithoutSecrets(answer: string, target: Target, { servers }: Settings): string {
-  const mode = servers.get(target.server)?.secretsInCalls?.results ?? 'allow';
+export function answerWithoutSecrets(answer: string, target: Target, settings: Settings): string {
+  const mode = secretsMode(settings, target.server, 'results');
   if (mode === 'allow') return answer;
   if (answer.length > governanceLimits.secretsChars) throw tooLong(`The answer of ${target.key}`, target);
   const hidden = withoutSecretsInJson(answer);
@@ -64,8 +65,8 @@ export function answerWithoutSecrets(answer: string, target: Target, { servers }
 }
 
 /** A notification of a call: what is to be refused in a result is masked here. */
-export function noticeWithoutSecrets(notice: string, { server }: Target, { servers }: Settings): string {
-  const mode = servers.get(server)?.secretsInCalls?.results ?? 'allow';
+export function noticeWithoutSecrets(notice: string, { server }: Target, settings: Settings): string {
+  const mode = secretsMode(settings, server, 'results');
   return mode === 'allow' ? notice : (withoutSecretsInJson(notice)?.text ?? notice);
 }
 

@@ -30,7 +30,12 @@ export const sandboxShape = z.strictObject({
   write: z.array(place).default([]),
 });
 export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
-export const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });
+const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });
+/** `secretsInCalls` of a server, and of all that say nothing of it. */
+export const secretsInCallsShape = z.strictObject({
+  arguments: secretsMode.optional(),
+  results: secretsMode.optional(),
+});
 export const visibility = z.enum(['private', 'group', 'public']);
 
 /** Numbers and booleans are taken by their text, as every program that starts a process does. */

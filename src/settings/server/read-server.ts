@@ -85,7 +85,7 @@ export function readServer(
     limits: readCallLimits(config.limits),
     pinMode: config.pins?.mode,
     maxResultTokens: config.maxResultTokens,
-    ...readSecretsInCalls(config.secretsInCalls),
+    ...(config.secretsInCalls && { secretsInCalls: config.secretsInCalls }),
     ...(config.keepPayloadsUntil !== undefined && { keepPayloadsUntil: Date.parse(config.keepPayloadsUntil) }),
     ...readTemplate(config.credentialTemplate, transport, [...path, 'credentialTemplate'], report),
   };
@@ -125,14 +125,6 @@ export function unusableServer(
     maxMessageBytes: coreLimits.upstreamMessageBytes,
     perSessionClient: false,
   };
-}
-
-/** Nothing where nothing is looked for, so that calls pay nothing. */
-function readSecretsInCalls(
-  given: z.output<typeof serverShape>['secretsInCalls'],
-): Pick<ServerSettings, 'secretsInCalls'> {
-  const { arguments: args = 'allow', results = 'allow' } = given ?? {};
-  return args === 'allow' && results === 'allow' ? {} : { secretsInCalls: { arguments: args, results } };
 }
 
 function onDemandOf(

@@ -79,16 +79,25 @@ function readSmartRouting(
 
 /** What is decided about calls besides access, where records of it go (CONTRACT §9), and how programs are held. */
 function readGovernance(
-  { limits, policies, approvals, pins, guards, audit, sandbox }: Partial<z.output<typeof systemShape>>,
+  { limits, policies, approvals, pins, guards, audit, sandbox, secretsInCalls }: Partial<z.output<typeof systemShape>>,
   { value, isServer }: { readonly value: unknown; readonly isServer: (name: string) => boolean },
   report: Report,
 ): Pick<
   SystemSettings,
-  'defaultLimits' | 'approvalMs' | 'approvalWebhook' | 'policies' | 'pinMode' | 'guards' | 'audit' | 'sandbox'
+  | 'defaultLimits'
+  | 'approvalMs'
+  | 'approvalWebhook'
+  | 'policies'
+  | 'pinMode'
+  | 'guards'
+  | 'audit'
+  | 'sandbox'
+  | 'secretsInCalls'
 > {
   const seconds = approvals?.expireSeconds;
   return {
     audit,
+    secretsInCalls,
     sandbox: sandbox?.default,
     ...readGuards(guards, isServer, report),
     defaultLimits: readCallLimits(limits?.default),

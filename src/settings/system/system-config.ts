@@ -40,6 +40,7 @@ export const systemConfigInput = z
     approvals: section,
     pins: section,
     sandbox: section,
+    secretsInCalls: section,
     policies: z
       .array(z.record(z.string(), z.unknown()), { error: 'must be an array of {id, text, enabled?}' })
       .nullish(),
@@ -123,6 +124,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   pins: ['mode'],
   codeMode: ['timeoutSeconds', 'memoryMb', 'calls'],
   sandbox: ['default'],
+  secretsInCalls: ['arguments', 'results'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
 };
 
@@ -157,6 +159,7 @@ export function entrySettings({ systemConfig }: Draft): string {
     'guards',
     'audit',
     'sandbox',
+    'secretsInCalls',
   ];
   return JSON.stringify([systemConfig?.['auth'], routing, ...governed.map((section) => systemConfig?.[section])]);
 }

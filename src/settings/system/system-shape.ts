@@ -3,7 +3,16 @@ import { coreLimits } from '../../core/limits.ts';
 import { problemTable } from '../../core/problems.ts';
 import { callLimitsShape } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
-import { flag, pinMode, range, resultTokens, sandboxShape, text, texts } from '../document/shape.ts';
+import {
+  flag,
+  pinMode,
+  range,
+  resultTokens,
+  sandboxShape,
+  secretsInCallsShape,
+  text,
+  texts,
+} from '../document/shape.ts';
 import { authShape } from './auth-shape.ts';
 import { guardsShape } from './guards-shape.ts';
 import { policiesShape } from './policies-shape.ts';
@@ -53,6 +62,7 @@ export const systemShape = z.looseObject({
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),
   pins: z.strictObject({ mode: pinMode.optional() }).optional(),
   sandbox: z.strictObject({ default: sandboxShape.optional() }).optional(),
+  secretsInCalls: secretsInCallsShape.optional(),
   policies: policiesShape.optional(),
   policyFolder: text.optional(),
   guards: guardsShape.optional(),
