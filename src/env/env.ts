@@ -40,6 +40,8 @@ export interface Env {
   readonly allowedHosts: readonly string[];
   /** The address clients should use, when it is not the one listened on. No slash at the end. */
   readonly installBaseUrl: string | undefined;
+  /** Where other hubs on the same database reach this one, when it is not where it listens. No path. */
+  readonly internalUrl: string | undefined;
   /** Where the dashboard's choice of servers comes from. No slash at the end. */
   readonly registryUrl: string;
   readonly smart: SmartEnv;
@@ -141,6 +143,11 @@ const schema = z.object({
   ),
   ALLOWED_HOSTS: list('host names like hub.example.com or hub.example.com:3000, separated by commas', hostAndPort),
   INSTALL_BASE_URL: webUrl.optional(),
+  INTERNAL_URL: checked('an http:// or https:// address of this hub, without a path', word, (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isPlain = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
+    return isPlain && /^https?:$/.test(url.protocol) ? url.origin : undefined;
+  }).optional(),
   MCP_REGISTRY_URL: webUrl.default('https://registry.modelcontextprotocol.io'),
   OIDC_ISSUER: checked('an https:// address, as the provider spells it', word, (text) => {
     const issuer = text.replace(/\/\.well-known\/openid-configuration\/?$/, '');
@@ -280,6 +287,7 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
     allowedOrigins: v.ALLOWED_ORIGINS,
     allowedHosts: v.ALLOWED_HOSTS,
     installBaseUrl: v.INSTALL_BASE_URL,
+    internalUrl: v.INTERNAL_URL,
     registryUrl: v.MCP_REGISTRY_URL,
     smart: {
       enabled: v.SMART_ROUTING_ENABLED,

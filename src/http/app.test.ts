@@ -21,11 +21,11 @@ const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as c
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
   const { servers = [], database = { state: 'off' }, logs = none, activity = none, audit = none, ...others } = options;
-  const { smartRouting = builtin, diskFull = false, ...rest } = others;
+  const { smartRouting = builtin, hubs = undefined, diskFull = false, ...rest } = others;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
-  const records = { database, smartRouting, logs, activity, audit, diskFull };
+  const records = { database, smartRouting, logs, activity, audit, hubs, diskFull };
   const health = () => assessHealth({ servers, ...records, version: '1.2.3', uptimeMs: 61_500, now: 62_500 });
   return {
     app: createApp({
@@ -220,6 +220,7 @@ test('/health says for how long the hub runs, also when the clock of the machine
       activity: { counts: () => ({ ...none, written: 0 }) },
     },
     audit: { counts: () => ({ ...none, written: 0 }) },
+    replicas: undefined,
     room: { isFull: false },
     version: '1.2.3',
   });

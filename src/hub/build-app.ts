@@ -58,6 +58,7 @@ import type { Records } from '../logs/records.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { Guard } from '../http/frame/guard.ts';
+import type { Replicas } from '../replicas/replicas.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
@@ -108,6 +109,7 @@ export interface AppParts {
   /** The memory for bodies of requests. */
   readonly bodies: ByteBudget;
   readonly audit: AuditLog;
+  readonly replicas: Pick<Replicas, 'counts'> | undefined;
   readonly log: Logger;
   /** For entries about security. */
   readonly security: Logger;

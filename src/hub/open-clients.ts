@@ -7,7 +7,8 @@ import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import { createSealer } from '../core/seal.ts';
+import type { HubId } from '../core/hub-id.ts';
+import { createSealer, type Sealer } from '../core/seal.ts';
 import type { Views } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { httpLimits } from '../http/limits.ts';
@@ -15,7 +16,11 @@ import { createAnnouncer } from '../mcp/announcer.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import { endpointOf, type McpEntryOptions, type Identified, isClosed } from '../mcp/mcp-entry.ts';
 import { mcpLimits } from '../mcp/limits.ts';
-import { requestBetweenCalls, createServerRequests } from '../mcp/server-requests/server-requests.ts';
+import {
+  requestBetweenCalls,
+  createServerRequests,
+  type ServerRequests,
+} from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
 import { createRunningCalls } from '../mcp/relay/running-calls.ts';
 import { createHints } from '../mcp/hints.ts';
@@ -23,12 +28,14 @@ import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
 import { mcpSession, sessionOf } from '../mcp/request.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
-import type { SubscriptionOptions } from '../mcp/subscriptions.ts';
+import type { SubscriptionOptions, Subscriptions } from '../mcp/subscriptions.ts';
 import { createToolArguments } from '../core/arguments/tool.ts';
 import { createKeptResults } from '../mcp/kept-results.ts';
 import { subscriptionsWithOwn, withOwnItems } from '../mcp/own-connection.ts';
-import { createTasks } from '../mcp/tasks.ts';
+import { createTasks, type Tasks } from '../mcp/tasks.ts';
 import { takenPaths } from '../http/frame/taken-paths.ts';
+import type { News } from '../replicas/news.ts';
+import type { Replicas } from '../replicas/replicas.ts';
 import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connections/connection.ts';
@@ -56,6 +63,9 @@ export interface OpenClients {
   /** The client's address, also behind trusted proxies. */
   readonly address: McpEntryOptions['address'];
   readonly log: LoggerFor;
+  /** Names this run of the hub. */
+  readonly hubId: HubId;
+  readonly replicas: Replicas | undefined;
 }
 
 /**
@@ -72,13 +82,14 @@ export type Clients = ReturnType<typeof openClients>;
 /** Everything on the side of the clients that outlives a request: sessions, streams and what they are told. */
 export function openClients(options: OpenClients, closers: Closers) {
   const { views, dataDir, settings, catalogue, pool, env, outside, dedicated, who, address, fromProxy, log } = options;
-  const sealer = (use: string) => createSealer(dataDir.secret('hub', 32), use);
+  const { hubId, replicas } = options;
+  const sealer = (use: string) => sealerOfSessions(env, dataDir, use);
   const announcer = createAnnouncer(views);
   const streams = createStreams();
-  const eventLogs = createEventLogs();
+  const eventLogs = createEventLogs(Date.now, hubId);
   for (const part of [streams, eventLogs]) closers.add(() => part.close());
-  const sessions = createSessions(sealer('session'));
-  const serverRequests = createServerRequests(sealer('request state'));
+  const sessions = createSessions(sealer('session'), Date.now, hubId);
+  const serverRequests = createServerRequests(sealer('request state'), undefined, undefined, hubId);
   const asked: Asked = ({ session }, ask) =>
     requestBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, serverRequests);
   const shared = (server: string): Connection | undefined => pool.connection(server);
@@ -105,20 +116,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     needsCredential: requiresCredential,
   });
 
-  const said: Said = (server, connectionOwner, method, message, text) => {
-    const params = isObject(message.params) ? message.params : {};
-    if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
-      subscriptions.updated(server, connectionOwner, params['uri'], text);
-    } else if (method === 'notifications/elicitation/complete') {
-      serverRequests.elicitations.completed(server, message, text, { sessions, views });
-    } else if (method === 'notifications/tasks/status') {
-      tasks.changed(server, message, text, sessions);
-    } else if (method === 'notifications/message' && connectionOwner) {
-      // Only this session uses this connection.
-      const session = sessions.byId(sessionOf(connectionOwner.session) ?? '');
-      if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(text);
-    }
-  };
+  const said = sayTo({ views, sessions, serverRequests, subscriptions, tasks });
 
   const identify = identifyOf({ who, fromProxy });
   const sessionEnded = (sid: string): void => {
@@ -126,6 +124,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     logLevels.endSession(sid);
     dedicated.endSession(mcpSession(sid));
   };
+  replicas?.onNews(hearOf(sessions, sessionEnded));
   const endpoints = { basePath: env.basePath, taken: takenPaths, settings: () => settings.current };
   const ending = { sessions, sessionEnded, streams, endpoints, identify, address, requiresCredential };
   const withdrawn = withdrawing(ending, closers);
@@ -143,6 +142,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   } satisfies Partial<DispatchOptions>;
 
   return {
+    replicas,
     announcer,
     streams,
     eventLogs,
@@ -170,6 +170,43 @@ export function openClients(options: OpenClients, closers: Closers) {
   };
 }
 
+/** What of it goes to which clients. */
+function sayTo({ views, sessions, serverRequests, subscriptions, tasks }: SaidTo): Said {
+  return (server, connectionOwner, method, message, text) => {
+    const params = isObject(message.params) ? message.params : {};
+    if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
+      subscriptions.updated(server, connectionOwner, params['uri'], text);
+    } else if (method === 'notifications/elicitation/complete') {
+      serverRequests.elicitations.completed(server, message, text, { sessions, views });
+    } else if (method === 'notifications/tasks/status') {
+      tasks.changed(server, message, text, sessions);
+    } else if (method === 'notifications/message' && connectionOwner) {
+      // Only this session uses this connection.
+      const session = sessions.byId(sessionOf(connectionOwner.session) ?? '');
+      if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(text);
+    }
+  };
+}
+
+interface SaidTo extends Pick<OpenClients, 'views'> {
+  readonly sessions: Sessions;
+  readonly serverRequests: ServerRequests;
+  readonly subscriptions: Subscriptions;
+  readonly tasks: Tasks;
+}
+
+/** What other hubs tell of sessions. */
+function hearOf(sessions: Sessions, sessionEnded: (sid: string) => void): (news: News) => void {
+  return (news) => {
+    if (news.kind === 'cancelled') {
+      sessions.byId(news.sid)?.inFlight.get(news.id)?.cancel(news.reason);
+    } else {
+      sessions.end({ sid: news.sid, expiresAt: news.until });
+      sessionEnded(news.sid);
+    }
+  };
+}
+
 function watchedBy(dedicated: DedicatedConnections, on: Connection | undefined) {
   return on && { on, owner: dedicated.ownerOf(on) };
 }
@@ -182,10 +219,24 @@ function offered(pool: Pool, catalogue: () => Catalogue): Pick<DispatchOptions, 
   };
 }
 
+type OwnItems = Pick<OpenClients, 'hubId' | 'settings' | 'catalogue' | 'dedicated'>;
+
+/**
+ * Hubs with the same `JWT_SECRET` on one database open each other's tokens; those that this one sealed before, or that
+ * hubs with a copy of its `hub.secret` did, too.
+ */
+function sealerOfSessions({ jwtSecret, database }: Env, dataDir: DataDir, use: string): Sealer {
+  const own = createSealer(dataDir.secret('hub', 32), use);
+  if (jwtSecret === undefined || database.kind !== 'postgres') return own;
+  const shared = createSealer(Buffer.from(jwtSecret), `shared ${use}`);
+  return { seal: (text) => shared.seal(text), open: (token) => shared.open(token) ?? own.open(token) };
+}
+
 /** What the hub offers itself: its prompts and resources, and what is left of results that were given in parts. */
-function ownItems({ settings, catalogue, dedicated }: Pick<OpenClients, 'settings' | 'catalogue' | 'dedicated'>) {
+function ownItems({ hubId, settings, catalogue, dedicated }: OwnItems) {
   const schemas = createToolArguments();
   const results = createKeptResults({
+    hub: hubId,
     settings: () => settings.current,
     catalogue,
     problems: (tool, value) => schemas.check(tool, value),

@@ -35,6 +35,7 @@ import { createLog, type LogBook } from '../logs/log.ts';
 import { usualFormat } from '../logs/output.ts';
 import { catalogueSaver } from '../upstream/connections/saved-catalogue.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
+import type { OpenReplicas, Replicas } from '../replicas/replicas.ts';
 import { version } from '../version.ts';
 import { auditOutputs } from './audit-outputs.ts';
 import { bodyBudget } from './body-budget.ts';
@@ -46,11 +47,12 @@ import { openServerPins } from './open-pins.ts';
 import { openGovernance } from './open-governance.ts';
 import { openMetrics } from './open-metrics.ts';
 import { secretsOf } from './open-embeddings.ts';
-import { createHttpServer } from './open-server.ts';
+import { createHttpServer, type HttpServer } from './open-server.ts';
 import { openSmart } from './open-smart.ts';
 import { openUpstream } from './open-upstream.ts';
 import { openCallRecords } from './open-call-records.ts';
 import { openAccess } from './open-access.ts';
+import { internalUrls, openReplicas } from './open-replicas.ts';
 import { openStorage } from './open-storage.ts';
 import { createSecretFiles } from './secret-files.ts';
 import { createServerReadiness, type ServerReadiness } from './server-readiness.ts';
@@ -107,7 +109,8 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const whom = whomOf(env, outside, () => access);
   const hearing = (...asked: AskedToHear) => mayHear({ settings: snapshots.settings(), catalogue: shown() }, ...asked);
   const seenParts = { views, catalogue: shown, mayHear: hearing };
-  const clients = openClients({ ...whom, ...seenParts, dataDir, settings, pool, dedicated, log }, closers);
+  const group = openReplicas({ ...storage, env }, closers);
+  const clients = openClients({ ...whom, ...seenParts, ...group, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
@@ -132,13 +135,11 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     hideSecrets();
     loop.flag();
   });
-
   warnOfReadableSecrets(env, settings.current, log('hub'));
   storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
   const bodies = bodyBudget(current);
-  const { server, fastPath } = httpServer;
-  const { counts, metrics } = openMetrics({ ...storage, clients, pool, bodies, fastPath }, closers);
+  const { counts, metrics } = openMetrics({ ...storage, ...httpServer, clients, pool, bodies }, closers);
   const forRecords = { ...storage, changes, counts, clean: book.clean, hide: book.hide };
   const { arrivals, forRequests } = openCallRecords(forRecords, closers);
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
@@ -147,18 +148,17 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const dispatch = withCode({ ...forCalls, smart: smart.options, version, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });
   const asked = { ...upstream.asked, views, dispatch, changes, arrivals, embeddings: smart.embeddings, metrics };
-  const parts = { ...storage, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };
-  const others = otherAnswers(env, database);
+  const parts = { ...storage, ...group, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };
+  const others = otherAnswers(env, database, group.replicas);
   const entryParts = { ...access, ...dispatch, ...clients, views, outside, bodies, publicUrl };
-  const mcpEntry = mcpEntryOf(env, entryParts, current);
-  const sections = { mcp: mcpEntry, other: others.section };
-  const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, guard, log: log('gateway') });
+  const sections = { mcp: mcpEntryOf(env, entryParts, current), other: others.section };
+  const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, ...group, guard, log: log('gateway') });
 
   // What the last run knew is served from the first request on.
   pool.prepare(settings.current);
   httpServer.open(httpEntry, bodies);
   listening = await httpServer.listen();
-  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [clients.streams, records.logStream, changes]));
+  drainAtEnd(closers, httpServer, [clients.streams, records.logStream, changes], group.replicas);
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
@@ -166,6 +166,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
   others.open(answer, closers);
+  group.replicas?.join(internalUrls(env, listening));
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
@@ -190,12 +191,16 @@ function mcpEntryOf({ basePath }: Env, parts: EntryParts, settings: () => Settin
 }
 
 /** What is answered beside MCP: probes from the start, everything else once it is open. */
-function otherAnswers({ basePath, database: { kind } }: Env, database: Pick<DatabaseHandle, 'state'>) {
+function otherAnswers(
+  { basePath, database: { kind } }: Env,
+  database: Pick<DatabaseHandle, 'state'>,
+  replicas: Pick<Replicas, 'hello'> | undefined,
+) {
   const management = deferred<RequestListener>();
   let life = { isOpen: false, isStopping: false };
   const ready = () => readinessOf({ ...life, database: database.state(), isShared: kind === 'postgres' });
   return {
-    section: otherPaths(basePath, management.promise, createProbe(ready)),
+    section: otherPaths(basePath, management.promise, createProbe(ready, replicas?.hello)),
     open(answer: RequestListener, closers: Closers): void {
       management.resolve(answer);
       life = { ...life, isOpen: true };
@@ -215,6 +220,18 @@ interface Startable {
 function startInBackground(servers: ServerReadiness, database: Startable, smart: Startable): void {
   database.start(servers.settled(hubLimits.startCalmMs, availableParallelism() - 1));
   smart.start(servers.settled(hubLimits.startCalmMs));
+}
+
+/** What a stopping hub does first: the others send nothing more here, what runs is answered, streams end. */
+function drainAtEnd(
+  closers: Closers,
+  { server, fastPath }: Pick<HttpServer, 'server' | 'fastPath'>,
+  streams: readonly { close(): void }[],
+  replicas: OpenReplicas | undefined,
+): void {
+  const passed = replicas ? [replicas.streams] : [];
+  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed]));
+  if (replicas) closers.add(() => replicas.leave());
 }
 
 function openLog(env: Env, closers: Closers): LogBook {

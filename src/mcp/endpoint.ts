@@ -8,6 +8,7 @@ import { batchReplies } from './batch.ts';
 import { clientName } from './client-name.ts';
 import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts';
 import type { EventLogs } from './event-log.ts';
+import { atItsHub, type ElsewhereOptions } from './elsewhere.ts';
 import { readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
 import { checkStateless, clientInfoOf, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
@@ -20,7 +21,7 @@ import { openSessionStream } from './session-stream.ts';
 import type { Streams } from './stream.ts';
 import { refuse, type RequestContext } from './request-context.ts';
 
-export interface EndpointOptions extends DispatchOptions {
+export interface EndpointOptions extends DispatchOptions, ElsewhereOptions {
   readonly sessions: Sessions;
   readonly announcer: Announcer;
   readonly streams: Streams;
@@ -75,11 +76,14 @@ function post(
     const text = `Unsupported MCP-Protocol-Version "${String(version).slice(0, 50)}".`;
     return refuse(context, 400, rpcErrors.invalidRequest, text);
   }
-  if (Array.isArray(received)) return postBatch(context, received, facts, options);
-  if (!isRequest(received)) return accept(context, [received], facts, options);
-  const session = facts && options.sessions.live(facts);
-  answer(context, received, { stateless: false, session, reply: postReply(context, options, facts) }, options);
-  session?.settle({});
+  const messages = Array.isArray(received) ? received : [received];
+  atItsHub(context, { messages, facts }, options, () => {
+    if (Array.isArray(received)) return postBatch(context, received, facts, options);
+    if (!isRequest(received)) return accept(context, [received], facts, options);
+    const session = facts && options.sessions.live(facts);
+    answer(context, received, { stateless: false, session, reply: postReply(context, options, facts) }, options);
+    session?.settle({});
+  });
 }
 
 function begin(context: RequestContext, { message, id = 'null' }: ClientMessage, options: EndpointOptions): void {
@@ -132,7 +136,9 @@ function postStateless(context: RequestContext, received: ClientMessage, options
   if (message.method !== 'tools/call')
     options.introduced?.(context, clientInfoOf(message), message.method === 'server/discover');
   if (message.method === 'subscriptions/listen') return listen(marked, message, id, options);
-  answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
+  atItsHub(marked, { messages: [received] }, options, () =>
+    answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options),
+  );
 }
 
 function checkParams({ req, principal, scope }: RequestContext, message: RpcMessage, { views }: EndpointOptions) {
@@ -160,7 +166,7 @@ function accept(
 function notice(received: ClientMessage[], facts: SessionFacts | undefined, options: EndpointOptions): void {
   if (!facts) return;
   for (const { message, text } of received) {
-    if (message.method === 'notifications/cancelled') cancelInFlight(options.sessions.live(facts), message);
+    if (message.method === 'notifications/cancelled') cancelEverywhere(facts, message, options);
     else heard(facts.sid, message, text, options);
   }
 }
@@ -172,12 +178,28 @@ export function heard(sid: string, message: RpcMessage, text: string, options: E
   else if (message.method === 'notifications/roots/list_changed') options.rootsChanged?.(sid);
 }
 
-/** Cancels what `notifications/cancelled` names; what is not in flight any more is ignored, as the protocol wants. */
-export function cancelInFlight(session: LiveSession, message: RpcMessage): void {
+/**
+ * Cancels what `notifications/cancelled` names; what is not in flight any more is ignored, as the protocol wants.
+ * False: nothing of this id is in flight here.
+ */
+export function cancelInFlight(session: LiveSession, message: RpcMessage): boolean {
+  const { id, reason } = cancelledIn(message);
+  const call = session.inFlight.get(id);
+  call?.cancel(reason);
+  session.settle({});
+  return call !== undefined;
+}
+
+/** A call may run at another hub than its session belongs to now: when hubs came, went or did not reach each other. */
+function cancelEverywhere(facts: SessionFacts, message: RpcMessage, { sessions, replicas }: EndpointOptions): void {
+  if (cancelInFlight(sessions.live(facts), message)) return;
+  replicas?.tell({ kind: 'cancelled', sid: facts.sid, ...cancelledIn(message) });
+}
+
+function cancelledIn(message: RpcMessage): { id: string; reason: string } {
   const params = isObject(message.params) ? message.params : {};
   const reason = typeof params['reason'] === 'string' ? params['reason'].slice(0, 500) : 'cancelled by the client';
-  session.inFlight.get(JSON.stringify(params['requestId']))?.cancel(reason);
-  session.settle({});
+  return { id: JSON.stringify(params['requestId'] ?? null), reason };
 }
 
 function answer(
@@ -222,7 +244,9 @@ function get(context: RequestContext, options: EndpointOptions): void {
   }
   const facts = options.sessions.find(String(sessionId), principal, scope);
   if (!facts) return sessionGone(context);
-  openSessionStream(context, options.sessions.live(facts), options);
+  atItsHub(context, { messages: [], facts }, options, () =>
+    openSessionStream(context, options.sessions.live(facts), options),
+  );
 }
 
 function end(context: RequestContext, options: EndpointOptions): void {
@@ -234,10 +258,13 @@ function end(context: RequestContext, options: EndpointOptions): void {
   const token = String(sessionId);
   const facts = options.sessions.find(token, context.principal, context.scope);
   if (!facts) return sessionGone(context);
-  options.sessions.end(facts, token);
-  options.sessionEnded?.(facts.sid);
-  context.res.writeHead(200, { ...context.headers, 'content-length': 0 });
-  context.res.end();
+  atItsHub(context, { messages: [], facts }, options, () => {
+    options.sessions.end(facts, token);
+    options.sessionEnded?.(facts.sid);
+    options.replicas?.tell({ kind: 'ended', sid: facts.sid, until: facts.expiresAt });
+    context.res.writeHead(200, { ...context.headers, 'content-length': 0 });
+    context.res.end();
+  });
 }
 
 function sessionGone(context: RequestContext, id?: string): void {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { type HubId, isHubId, newHubId } from '../core/hub-id.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import type { HttpResponse } from '../wire/http.ts';
 import { mcpLimits } from './limits.ts';
@@ -103,8 +103,8 @@ export interface EventLogs {
   close(): void;
 }
 
-export function createEventLogs(now: () => number = Date.now): EventLogs {
-  const store = new Store(now);
+export function createEventLogs(now: () => number = Date.now, hub: HubId = newHubId()): EventLogs {
+  const store = new Store(now, hub);
   const timer = setInterval(() => store.expire(), mcpLimits.replaySweepMs).unref();
   const waiting = new Map<string, Set<() => void>>();
   return {
@@ -141,21 +141,29 @@ export function createEventLogs(now: () => number = Date.now): EventLogs {
 /** An event's id as its parts; what follows the place has a meaning for the stream alone. */
 const idPattern = /^([pg][\w-]{1,40})\.(\d{1,15})(?:\.|$)/;
 
+/** The hub that has the log of an event. It proves nothing. */
+export function hubOfEvent(eventId: string): HubId | undefined {
+  const [, name = ''] = idPattern.exec(eventId) ?? [];
+  const hub = name.slice(1, 9);
+  return isHubId(hub) ? hub : undefined;
+}
+
 class Store {
   readonly now: () => number;
   chars = 0;
   /** Those with something in them, in the order of their first event. */
   readonly #logs = new Map<string, EventLog>();
   readonly #ofSession = new Map<string, Set<EventLog>>();
-  readonly #prefix = randomBytes(9).toString('base64url');
+  readonly #hub: HubId;
   #count = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, hub: HubId) {
     this.now = now;
+    this.#hub = hub;
   }
 
   begin(sid: string, kind: 'p' | 'g'): EventLog {
-    return new EventLog(this, sid, `${kind}${this.#prefix}${(this.#count++).toString(36)}`);
+    return new EventLog(this, sid, `${kind}${this.#hub}${(this.#count++).toString(36)}`);
   }
 
   find(sid: string, eventId: string): { log: EventLog; place: number } | undefined {

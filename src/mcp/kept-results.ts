@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type HubId, idAt } from '../core/hub-id.ts';
 import { groupOf, resolve } from '../core/access/rules.ts';
 import type { Scope } from '../core/access/scope.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
@@ -34,6 +35,8 @@ export interface KeptResults {
 }
 
 export interface KeptResultsOptions {
+  /** Part of each handle. */
+  readonly hub: HubId;
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
   /** A value against the `inputSchema` of a tool as JSON text: what is wrong with it. */
@@ -55,7 +58,7 @@ interface Kept {
   readonly until: number;
 }
 
-export function createKeptResults({ settings, catalogue, problems }: KeptResultsOptions): KeptResults {
+export function createKeptResults({ hub, settings, catalogue, problems }: KeptResultsOptions): KeptResults {
   // In the order in which they were made.
   const kept = new Map<string, Kept>();
   let chars = 0;
@@ -108,7 +111,7 @@ export function createKeptResults({ settings, catalogue, problems }: KeptResults
     shortened(request, target, text) {
       const tokens = limit(request, target);
       if (tokens === undefined) return text;
-      const handle = randomBytes(18).toString('base64url');
+      const handle = idAt(hub, randomBytes(18).toString('base64url'));
       const cut = cutResult(text, { tokens, handle, fits: (structured) => fits(target, structured) });
       if (!cut) return text;
       // A short item costs memory of its own.

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isPassedOn } from '../core/access/came-from.ts';
+import { hubOf, idAt } from '../core/hub-id.ts';
 import { capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
 import type { HubError } from '../core/errors.ts';
 import { LargeText } from '../core/json/large-text.ts';
@@ -10,6 +12,7 @@ import { changedText } from './announcer.ts';
 import { clientName } from './client-name.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
 import { type ClientFacts, InFlight, type LiveSession, type SessionFacts } from './sessions.ts';
+import { atItsHub } from './elsewhere.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { type ClientMessage, clientRequest } from './request.ts';
@@ -58,7 +61,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (req.method !== 'GET')
       return refuse(context, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', onlyGet);
     if (options.streams.full) return refuseStream(context);
-    const sid = randomUUID();
+    const sid = options.replicas === undefined ? randomUUID() : idAt(options.replicas.id, randomUUID());
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
       forget();
@@ -90,13 +93,13 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     if (sid === null || sid === '')
       return refuse(context, 400, rpcErrors.invalidRequest, 'The sessionId parameter is missing.');
     const connection = connections.get(sid);
+    if (!connection && isElsewhere(context, sid, options)) {
+      const read = await readMessage(context);
+      if (read) atItsHub(context, { messages: [read], facts: { sid } }, options, () => noStream(context));
+      return;
+    }
     if (!connection || principalId(connection.principal) !== principalId(context.principal)) {
-      return refuse(
-        context,
-        404,
-        rpcErrors.invalidRequest,
-        'No open stream has this sessionId. Open one with GET /sse.',
-      );
+      return noStream(context);
     }
     const read = await readMessage(context);
     if (!read) return;
@@ -110,7 +113,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
   function receive(connection: Connection & Pick<RequestContext, 'clientHeaders'>, received: ClientMessage): void {
     const { message, text, id = 'null' } = received;
     const { principal, scope, session, stream } = connection;
-    if (message.method === 'notifications/cancelled') return cancelInFlight(session, message);
+    if (message.method === 'notifications/cancelled') return void cancelInFlight(session, message);
     if (message.id === undefined || message.method === undefined)
       return heard(session.facts.sid, message, text, options);
     if (typeof message.method !== 'string') return;
@@ -127,6 +130,17 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
   }
 
   return { open, message };
+}
+
+function noStream(context: RequestContext): void {
+  const text = 'No open stream has this sessionId. Open one with GET /sse.';
+  refuse(context, 404, rpcErrors.invalidRequest, text);
+}
+
+/** Whether the stream of a session may be at another hub, which then decides whose it is. */
+function isElsewhere({ req }: RequestContext, sid: string, { replicas }: EndpointOptions): boolean {
+  const hub = hubOf(sid);
+  return hub !== undefined && !isPassedOn(req) && replicas?.placeOf(hub) === 'reachable';
 }
 
 /** The live session of a stream: it exists exactly as long as the stream. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type HubId, idAt, newHubId } from '../core/hub-id.ts';
 import { type ClientCapabilities, noCapabilities } from '../core/protocol/server-requests.ts';
 import { BusyMap } from '../core/busy-map.ts';
 import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
@@ -14,6 +15,7 @@ import type { Stream } from './stream.ts';
  * restart can read it.
  */
 export interface SessionFacts {
+  /** Says at which hub it began. */
   readonly sid: string;
   readonly principal: Principal;
   readonly scope: Scope;
@@ -74,7 +76,7 @@ export interface Sessions {
    * Ends it: its token opens nothing any more, its streams close, what it has in flight is cancelled. `token`, where it
    * is at hand, is no longer kept ready either.
    */
-  end(facts: SessionFacts, token?: string): void;
+  end(facts: Pick<SessionFacts, 'sid' | 'expiresAt'>, token?: string): void;
   live(facts: SessionFacts): LiveSession;
   /** Adds a session of legacy SSE, which `byId` finds until the function returned is called. */
   adopt(session: LiveSession): () => void;
@@ -101,7 +103,7 @@ export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>,
   return stream !== undefined || away !== undefined;
 }
 
-export function createSessions(sealer: Sealer, now: () => number = Date.now): Sessions {
+export function createSessions(sealer: Sealer, now: () => number = Date.now, hub: HubId = newHubId()): Sessions {
   const opened = new BusyMap<string, { readonly token: string; readonly facts: SessionFacts }>();
   const ended = new Map<string, number>();
   const live = new BusyMap<string, LiveSession>();
@@ -127,7 +129,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
     if (live.get(sid) === session) live.delete(sid);
   }
 
-  function end(facts: SessionFacts, token?: string): void {
+  function end(facts: Pick<SessionFacts, 'sid' | 'expiresAt'>, token?: string): void {
     if (token !== undefined) opened.delete(beginning(token));
     if (ended.size >= mcpLimits.endedSessions) forgetExpired(ended, now());
     ended.set(facts.sid, facts.expiresAt);
@@ -143,7 +145,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now): Se
   return {
     begin(principal, scope, revision, { abilities = noCapabilities, client } = {}) {
       const expiresAt = now() + mcpLimits.sessionMs;
-      const facts = { sid: randomUUID(), principal, scope, revision, abilities, client, expiresAt };
+      const facts = { sid: idAt(hub, randomUUID()), principal, scope, revision, abilities, client, expiresAt };
       const token = sealer.seal(textOf(facts));
       // Its client is about to come with it.
       keep(token, facts);

@@ -1,4 +1,5 @@
 import { inRanges, parseCidr } from '../address.ts';
+import { cameFrom } from './came-from.ts';
 import { memoizeLast } from '../memoize-last.ts';
 
 // Who counts as being on this machine (CONTRACT §7). The socket alone does not tell: behind a proxy on the same machine
@@ -50,7 +51,8 @@ export function createOutside(place: Place, settingsBaseUrl: () => string | unde
  * True for a request that did not come from this machine, or that something passed on (a proxy names itself or its
  * client), whatever `TRUST_PROXY` says.
  */
-export function isFromOutside({ headers, socket }: Sent): boolean {
+export function isFromOutside(request: Sent): boolean {
+  const { headers } = request;
   if (
     headers['x-forwarded-for'] !== undefined ||
     headers['forwarded'] !== undefined ||
@@ -59,7 +61,7 @@ export function isFromOutside({ headers, socket }: Sent): boolean {
   )
     return true;
   // Without an address the connection is gone, or is of a kind that the hub does not listen on.
-  const { remoteAddress } = socket;
+  const remoteAddress = cameFrom(request);
   return remoteAddress === undefined || !isLoopbackAddress(remoteAddress);
 }
 

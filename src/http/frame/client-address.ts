@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { cameFrom } from '../../core/access/came-from.ts';
 import { inRanges, parseCidr } from '../../core/address.ts';
 import type { Logger } from '../../core/logger.ts';
 import { networkOf } from '../../core/network.ts';
@@ -23,8 +24,9 @@ export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) =>
   let lastText = '';
   let lastPeer: string | undefined;
 
-  return ({ headers, socket }) => {
-    const text = socket.remoteAddress ?? '';
+  return (req) => {
+    const { headers } = req;
+    const text = cameFrom(req) ?? '';
     if (text !== lastText) [lastText, lastPeer] = [text, bare(text)];
     const peer = lastPeer;
     if (peer === undefined) return 'unknown';
@@ -49,8 +51,8 @@ export function clientAddress(trust: TrustProxy, log: Logger): (req: Arrived) =>
 /** Whether what sent us the request is a trusted proxy, whose other `X-Forwarded-*` are to be believed too. */
 export function fromTrustedProxy(trust: TrustProxy): (req: Arrived) => boolean {
   const trusted = trustOf(trust);
-  return ({ socket }) => {
-    const peer = bare(socket.remoteAddress ?? '');
+  return (req) => {
+    const peer = bare(cameFrom(req) ?? '');
     return peer !== undefined && trusted(peer, 0);
   };
 }

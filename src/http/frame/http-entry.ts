@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setCameFrom } from '../../core/access/came-from.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { corsHeaders, type Guard, preflightHeaders } from './guard.ts';
+import { passHeader } from '../../replicas/pass.ts';
+import type { Replicas } from '../../replicas/replicas.ts';
 import type { HttpRequest, HttpResponse } from '../../wire/http.ts';
 
 /** What answers one part of all paths: the MCP endpoints, or everything else. */
@@ -26,6 +29,8 @@ export interface HttpEntryOptions {
   };
   /** Health, REST, dashboard. */
   readonly other: Section<IncomingMessage, ServerResponse>;
+  /** Other hubs on the same database, which may pass requests on. */
+  readonly replicas?: Pick<Replicas, 'checkPass'> | undefined;
   readonly log: Logger;
 }
 
@@ -37,6 +42,9 @@ export interface HttpEntry {
   readonly isMcp: (url: string) => boolean;
 }
 
+/** A client that sends it, or a hub that is not one of ours. */
+const badPass = `The header ${passHeader} is for hubs that share a database, and this one is not valid. Leave it out.`;
+
 /** Browsers come over https for a year from then on (RFC 6797). The hub does not decide this for subdomains. */
 const hsts = 'max-age=31536000';
 
@@ -45,7 +53,7 @@ const hsts = 'max-age=31536000';
  * answers the path.
  */
 export function createHttpEntry(options: HttpEntryOptions): HttpEntry {
-  const { guard, allowedOrigins, isHttps, mcp, other, log } = options;
+  const { guard, allowedOrigins, isHttps, mcp, other, replicas, log } = options;
 
   function admit<Req extends HttpRequest, Res extends HttpResponse>(
     req: Req,
@@ -57,6 +65,11 @@ export function createHttpEntry(options: HttpEntryOptions): HttpEntry {
     const repeated = 'rawHeaders' in req ? repeatedHeader(req) : undefined;
     if (repeated !== undefined)
       return refuse(res, section.refusal(req, `The request has more than one ${repeated} header.`), 400);
+    if (req.headers[passHeader] !== undefined) {
+      const pass = replicas?.checkPass(req);
+      if (!pass) return refuse(res, section.refusal(req, badPass), 403);
+      setCameFrom(req, pass.address);
+    }
     const refused = guard.refused(req, section === mcp);
     if (refused !== undefined) return refuse(res, section.refusal(req, refused), 403);
     const headers = corsHeaders(req, allowedOrigins);

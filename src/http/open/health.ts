@@ -38,6 +38,14 @@ export interface Health {
   readonly logs: Unwritten;
   readonly activity: Unwritten;
   readonly audit: Unwritten;
+  /** Hubs on the same database with the same secret, this one included; absent where there is no other. */
+  readonly hubs?: HubCounts;
+}
+
+/** How many hubs use the database now, and how many of them this one can reach. */
+export interface HubCounts {
+  readonly known: number;
+  readonly reachable: number;
 }
 
 /** Since the start: how many are not written yet, and how many never will be. */
@@ -50,6 +58,7 @@ export interface HealthFacts {
   readonly logs: Omit<WriteCounts, 'written'>;
   readonly activity: Omit<WriteCounts, 'written'>;
   readonly audit: Omit<WriteCounts, 'written'>;
+  readonly hubs: HubCounts | undefined;
   /** Whether something waits for room on the disk. */
   readonly diskFull: boolean;
   readonly version: string;
@@ -85,12 +94,13 @@ export function assessHealth(facts: HealthFacts): Health {
     logs: { waiting: logs.waiting, dropped: logs.dropped },
     activity: { waiting: activity.waiting, dropped: activity.dropped },
     audit: { waiting: audit.waiting, dropped: audit.dropped },
+    ...(facts.hubs && facts.hubs.known > 1 && { hubs: facts.hubs }),
   };
 }
 
 /** The first reason there is. */
 function whyDegraded(
-  { database, smartRouting, logs, activity, audit, diskFull }: HealthFacts,
+  { database, smartRouting, logs, activity, audit, hubs, diskFull }: HealthFacts,
   { missing, installing }: { readonly missing: number; readonly installing: number },
 ): string | undefined {
   if (diskFull) return 'The disk has no room; what the hub could not keep is in its log, and it serves without';
@@ -100,6 +110,8 @@ function whyDegraded(
   if (database.state === 'ready' && database.isSlow) return 'The database is slow; changes and listings wait for it';
   if (logs.failing || activity.failing || audit.failing)
     return 'The database takes no records; they wait, and what it says is in the log of the hub';
+  if (hubs && hubs.reachable < hubs.known)
+    return 'Another hub on the same database cannot be reached; what belongs to it waits, or begins again';
   if (smartRouting.state === 'degraded')
     return 'The embedding service is not available; the tool search goes on without it';
   return undefined;
@@ -108,7 +120,7 @@ function whyDegraded(
 /** The health of a hub that has no settings yet: what is known then. */
 export function unreadyHealth(
   facts: { readonly message: string } & Pick<HealthFacts, 'database' | 'version' | 'uptimeMs' | 'now'>,
-): Omit<Health, 'smartRouting' | 'logs' | 'activity' | 'audit'> {
+): Omit<Health, 'smartRouting' | 'logs' | 'activity' | 'audit' | 'hubs'> {
   return {
     status: 'unhealthy',
     message: facts.message,
@@ -135,6 +147,7 @@ export interface HealthSources {
   readonly room: Pick<FullDiskRetry, 'isFull'>;
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
   readonly audit: Pick<AuditLog, 'counts'>;
+  readonly replicas: { readonly counts: () => HubCounts } | undefined;
   readonly version: string;
 }
 
@@ -145,6 +158,7 @@ export function watchHealth({
   embeddings,
   records,
   audit,
+  replicas,
   room,
   version,
 }: HealthSources): () => Health {
@@ -157,6 +171,7 @@ export function watchHealth({
       logs: records.logs.counts(),
       activity: records.activity.counts(),
       audit: audit.counts(),
+      hubs: replicas?.counts(),
       diskFull: room.isFull,
       version,
       uptimeMs: performance.now() - startedAt,

@@ -31,22 +31,32 @@ export type Probe = (req: Pick<IncomingMessage, 'method' | 'url'>, res: ServerRe
 /**
  * `/health/live`: 200 as soon as the hub listens and as long as its event loop turns, whatever else is wrong.
  * `/health/ready`: 200 where requests are to be sent here, else 503 with the reason. Open to all, so both name nothing
- * of the hub. They wait for no other part.
+ * of the hub. They wait for no other part. `hello` answers other hubs on the same database at `/health/hub`; for all
+ * others there is no such path.
  */
-export function createProbe(ready: () => Readiness): Probe {
+export function createProbe(ready: () => Readiness, hello?: (url: string) => string | undefined): Probe {
   return ({ method = 'GET', url = '/' }, res) => {
     const path = url.split('?', 1)[0];
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    if (path === '/health/hub') {
+      const text = hello?.(url);
+      if (text !== undefined) send(res, 200, text);
+      return text !== undefined;
+    }
     const isLive = path === '/health/live';
-    if ((!isLive && path !== '/health/ready') || (method !== 'GET' && method !== 'HEAD')) return false;
+    if (!isLive && path !== '/health/ready') return false;
     const answer = isLive ? { status: 'alive' } : ready();
-    const text = JSON.stringify(answer);
-    res.writeHead(isLive || answer.status === 'ready' ? 200 : 503, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
-    res.end(method === 'HEAD' ? undefined : text);
+    send(res, isLive || answer.status === 'ready' ? 200 : 503, JSON.stringify(answer), method === 'HEAD');
     return true;
   };
+}
+
+function send(res: ServerResponse, status: number, text: string, isHead = false): void {
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  res.end(isHead ? undefined : text);
 }

@@ -1,4 +1,5 @@
 import { HubError } from '../../core/errors.ts';
+import { type HubId, hubOf, idAt, newHubId } from '../../core/hub-id.ts';
 import { principalId } from '../../core/access/principal.ts';
 import { scopeId } from '../../core/access/scope.ts';
 import type { Edits } from '../../core/json/text.ts';
@@ -34,17 +35,25 @@ export interface RequestStates {
   open(token: unknown, request: ClientRequest, target: Target): StateContent;
 }
 
-export function createRequestStates(sealer: Sealer, now: () => number = Date.now): RequestStates {
+export function createRequestStates(
+  sealer: Sealer,
+  now: () => number = Date.now,
+  hub: HubId = newHubId(),
+): RequestStates {
   return {
     seal(request, target, content, lifeMs) {
       const inner =
         content.kind === 'server'
           ? ['s', content.state, ...(content.pass ? [content.pass.use, content.pass.approvals] : [])]
           : ['p', content.id, content.use];
-      return sealer.seal(JSON.stringify([binding(request, target), now() + lifeMs, ...inner]));
+      const sealed = sealer.seal(JSON.stringify([binding(request, target), now() + lifeMs, ...inner]));
+      // The call waits at this hub; it is found by that from any other, and opened here.
+      return content.kind === 'parked' ? idAt(hub, sealed) : sealed;
     },
     open(token, request, target) {
-      const text = typeof token === 'string' ? sealer.open(token) : undefined;
+      const sealed =
+        typeof token === 'string' && hubOf(token) !== undefined ? token.slice(token.indexOf('.') + 1) : token;
+      const text = typeof sealed === 'string' ? sealer.open(sealed) : undefined;
       const [bound, until, kind, first, second, third] = text === undefined ? [] : (JSON.parse(text) as unknown[]);
       if (bound !== binding(request, target) || !(Number(until) > now())) throw badState();
       if (kind === 's') {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type HubId, idAt, newHubId } from '../../core/hub-id.ts';
 import { missingFor, type ServerRequest, unsupportedRefusal } from '../../core/protocol/server-requests.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
@@ -34,7 +35,7 @@ interface Open {
   readonly token: string | undefined;
 }
 
-export function createRequestsToClients(askMs: number = mcpLimits.askMs): RequestsToClients {
+export function createRequestsToClients(askMs: number = mcpLimits.askMs, hub: HubId = newHubId()): RequestsToClients {
   /** By session, then by the id that the client was given. */
   const bySession = new Map<string, Map<string, Open>>();
 
@@ -54,8 +55,8 @@ export function createRequestsToClients(askMs: number = mcpLimits.askMs): Reques
     const own = bySession.get(sid) ?? new Map<string, Open>();
     if (own.size >= mcpLimits.serverRequestsPerSession)
       return ask.refuse({ code: rpcErrors.internal, message: 'Too many questions wait for this client already.' });
-    // It cannot be guessed and is never used twice: a session outlives the hub's process.
-    const id = randomUUID();
+    // It cannot be guessed and is never used twice: a session outlives the hub's process. It leads the answer here.
+    const id = idAt(hub, randomUUID());
     const meta = memberText(ask.paramsText ?? '{}', '_meta') ?? '{}';
     const token = memberText(meta, 'progressToken');
     const send = (text: string): boolean => (reply?.ask?.(text) ?? false) || session.send(text);

@@ -1,4 +1,5 @@
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
+import type { HubId } from '../../core/hub-id.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { mcpLimits } from '../limits.ts';
@@ -67,10 +68,15 @@ export const noClientToAsk = {
 };
 
 /** `bounds` and `askMs` differ from `mcpLimits` in tests alone. */
-export function createServerRequests(sealer: Sealer, bounds?: SuspendedCallLimits, askMs?: number): ServerRequests {
-  const states = createRequestStates(sealer);
+export function createServerRequests(
+  sealer: Sealer,
+  bounds?: SuspendedCallLimits,
+  askMs?: number,
+  hub?: HubId,
+): ServerRequests {
+  const states = createRequestStates(sealer, Date.now, hub);
   return {
-    clients: createRequestsToClients(askMs),
+    clients: createRequestsToClients(askMs, hub),
     suspendedCalls: createSuspendedCalls(states, bounds),
     states,
     elicitations: createElicitations(),

@@ -1,0 +1,39 @@
+/** Bounds between hubs that share a database, with their reasons. Times in milliseconds. */
+export const replicaLimits = {
+  /** A hub says in the table this often that it is there. */
+  heartbeatMs: 5_000,
+  /** A hub that has said nothing for so long is gone: three times, so that a slow database ends none. */
+  goneMs: 20_000,
+  /** Rows of hubs that are gone are removed after this long. */
+  rowMs: 24 * 60 * 60_000,
+  /** Hubs that are known at most: each asks each of the others every few seconds. */
+  hubs: 64,
+  /** Another hub is asked this often whether it answers; a request may have to wait for so long and `helloMs`. */
+  helloEveryMs: 2_000,
+  /** How long its answer may take. Loaded hubs answer within tenths of a second. */
+  helloMs: 2_000,
+  /** A hub that missed so many in a row cannot be reached. */
+  helloMisses: 2,
+  /** A hub that stops waits this long at most until the others know. */
+  goodbyeMs: 1_000,
+  /** Addresses that a hub gives: one for each network of its machine. */
+  urls: 8,
+  /** Connections to another hub for requests that are passed on, and requests at once: a stream holds one for hours. */
+  passedAtOnce: 1_500,
+  /** How long connecting may take. */
+  connectMs: 2_000,
+  /** Below `wireLimits.idleConnectionMs`: a connection is not used that the other side is about to close. */
+  idleMs: 10_000,
+  /** A proof is good for this long, by the clock of the hub it is made for. */
+  passMs: 10_000,
+  /** Requests of one hub that are remembered, so that none is taken twice: more than are under way at once. */
+  passNumbers: 8_192,
+  /** An answer of a known length up to this is sent on in one piece. */
+  wholeBytes: 64 * 1024,
+  /** News for all hubs that come within this time go together. */
+  newsMs: 20,
+  /** And no more of them than this: what a notification of the database holds. */
+  newsChars: 7_000,
+  /** News that wait for the database; past it the oldest go. */
+  newsWaiting: 1_000,
+} as const;

@@ -1,0 +1,96 @@
+import type { HubId } from '../core/hub-id.ts';
+import type { Logger } from '../core/logger.ts';
+import type { HubRow } from './hub-table.ts';
+import { replicaLimits } from './limits.ts';
+import type { Passes } from './pass.ts';
+import { createPeer, type Peer } from './peer.ts';
+
+/** Where a hub is, as another one sees it. */
+export type HubPlace = 'here' | 'reachable' | 'unreachable' | 'gone';
+
+/** The other hubs that have the same secret. */
+export interface Peers {
+  get(id: HubId): Peer | undefined;
+  placeOf(id: HubId): HubPlace;
+  reachable(): HubId[];
+  readonly size: number;
+  /** What the table has now. */
+  learn(rows: readonly HubRow[]): void;
+  /** Asks each whether it is there. */
+  look(): void;
+  /** Tells each that this hub stops. */
+  sayGoodbye(): Promise<unknown>;
+  /** Says nothing more in the log: this hub stops. */
+  quiet(): void;
+  close(): void;
+}
+
+export interface PeersOptions {
+  readonly own: HubId;
+  /** `secretHash` of the secret of this hub. */
+  readonly ownHash: string;
+  readonly passes: Passes;
+  readonly log: Logger;
+}
+
+/** What is wrong with hubs that share a database and not the secret. */
+export const differentSecrets =
+  'Another hub on this database has another JWT_SECRET: logins and sessions count only at the hub where they began, and what one of them sealed in the database the other cannot read. Set the same JWT_SECRET for all hubs on one DB_URL, or give this one another database';
+
+export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers {
+  const peers = new Map<HubId, Peer>();
+  const strangers = new Set<HubId>();
+  let isQuiet = false;
+
+  const changed = (peer: Peer): void => {
+    if (isQuiet || !peers.has(peer.id)) return;
+    const text = peer.isReachable ? 'Another hub can be reached' : 'Another hub can no longer be reached';
+    log.info(text, { hub: peer.id });
+  };
+
+  function tellOfStranger({ id, version }: HubRow): void {
+    if (strangers.has(id) || strangers.size >= replicaLimits.hubs) return;
+    strangers.add(id);
+    log.error(differentSecrets, { hub: id, version });
+  }
+
+  function meet(row: HubRow): void {
+    if (row.id === own || !row.isThere || peers.has(row.id)) return;
+    if (row.secretHash !== ownHash) return tellOfStranger(row);
+    const peer = createPeer(row, { own, passes, changed });
+    peers.set(row.id, peer);
+    void peer.look();
+  }
+
+  return {
+    get: (id) => peers.get(id),
+    placeOf(id) {
+      const peer = peers.get(id);
+      if (!peer) return 'gone';
+      return peer.isReachable ? 'reachable' : 'unreachable';
+    },
+    reachable: () => [...peers.values()].filter(({ isReachable }) => isReachable).map(({ id }) => id),
+    get size() {
+      return peers.size;
+    },
+    learn(rows) {
+      for (const row of rows) meet(row);
+      for (const peer of peers.values()) {
+        const isThere = rows.some(({ id, isThere }) => id === peer.id && isThere);
+        // One that stops ends what is under way there.
+        if (isThere || peer.isReachable || peer.passing > 0) continue;
+        peers.delete(peer.id);
+        peer.close();
+      }
+    },
+    look() {
+      for (const peer of peers.values()) void peer.look();
+    },
+    sayGoodbye: () => Promise.all([...peers.values()].map((peer) => peer.sayGoodbye())),
+    quiet: () => void (isQuiet = true),
+    close() {
+      for (const peer of peers.values()) peer.close();
+      peers.clear();
+    },
+  };
+}

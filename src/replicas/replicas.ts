@@ -1,0 +1,123 @@
+import { heirOf, type HubId } from '../core/hub-id.ts';
+import type { Logger } from '../core/logger.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
+import { hubsChannel, hubTable } from './hub-table.ts';
+import { replicaLimits } from './limits.ts';
+import { createNews, type News } from './news.ts';
+import { createPasses, type PassedRequest, secretHash } from './pass.ts';
+import { type NotPassed, type Passed, type Passing, passOn } from './pass-on.ts';
+import { helloAnswer, helloIn } from './peer.ts';
+import { createPeers, type HubPlace } from './peers.ts';
+
+/**
+ * The other hubs on the same database (decisions/0085): who is there, what is passed on to them, what all are told.
+ */
+export interface Replicas {
+  /** Of this hub. */
+  readonly id: HubId;
+  placeOf(id: HubId): HubPlace;
+  /** The hub, among those that can be reached now and this one, that takes over what belonged to one that is gone. */
+  heirOf(key: string): HubId;
+  /** Passes a request on to a hub that is `reachable`; its answer comes from there. Returns why it cannot, if so. */
+  passOn(hub: HubId, passing: Passing): NotPassed | undefined;
+  /** Tells all other hubs. */
+  tell(news: News): void;
+  /** Called with what other hubs tell. */
+  onNews(heard: (news: News) => void): void;
+  /** The pass of a request: undefined where it has a bad one. */
+  checkPass(request: PassedRequest): { readonly address: string | undefined } | undefined;
+  /** The answer to a hub that asks whether this one is there; undefined for all others. */
+  hello(url: string): string | undefined;
+  /** Hubs with the same secret, this one included, and how many of them can be reached. */
+  counts(): { readonly known: number; readonly reachable: number };
+}
+
+export interface ReplicasOptions {
+  readonly id: HubId;
+  /** `JWT_SECRET`, or what stands for it: only hubs with the same one speak with each other. */
+  readonly secret: string;
+  readonly version: string;
+  readonly database: DatabaseHandle;
+  readonly log: Logger;
+}
+
+/** Not part of any group until `join`. */
+export interface OpenReplicas extends Replicas {
+  /** This hub listens at these addresses: from now on the others may pass requests on to it. */
+  join(urls: readonly string[]): void;
+  /** This hub stops: the others begin nothing more here. */
+  leave(): Promise<void>;
+  /** Ends the streams that are passed on. */
+  readonly streams: { close(): void };
+  close(): void;
+}
+
+export function createReplicas(options: ReplicasOptions): OpenReplicas {
+  const { id, secret, version, database, log } = options;
+  const passes = createPasses(secret, id);
+  const ownHash = secretHash(secret);
+  const passed = new Set<Passed>();
+  let heard = (_news: News): void => undefined;
+  const news = createNews({ own: id, database, log, heard: (one) => heard(one) });
+  let left = false;
+  let beating: Promise<void> | undefined;
+  let table: ReturnType<typeof hubTable> | undefined;
+
+  const peers = createPeers({ own: id, ownHash, passes, log });
+
+  function beat(): Promise<void> {
+    return (beating ??= (table?.beat() ?? Promise.resolve(undefined))
+      .then((rows) => {
+        if (rows && !left) peers.learn(rows);
+      })
+      .finally(() => (beating = undefined)));
+  }
+
+  const timers = [
+    setInterval(() => void beat(), replicaLimits.heartbeatMs).unref(),
+    setInterval(() => peers.look(), replicaLimits.helloEveryMs).unref(),
+  ];
+  const stopHearing = database.listen(hubsChannel, (which) => {
+    if (which !== id) void (beating ?? Promise.resolve()).then(beat);
+  });
+
+  return {
+    id,
+    placeOf: (hub) => (hub === id ? 'here' : peers.placeOf(hub)),
+    heirOf: (key) => heirOf(key, [id, ...peers.reachable()]) ?? id,
+    passOn(hub, passing) {
+      const peer = peers.get(hub);
+      return peer ? passOn(peer, passing, passes, passed) : 'unreachable';
+    },
+    tell: (one) => news.tell(one),
+    onNews: (listener) => void (heard = listener),
+    checkPass: (request) => passes.check(request),
+    hello(url) {
+      const asked = table && helloIn(url, passes);
+      if (!asked) return undefined;
+      if (asked.isLeaving) peers.get(asked.from)?.leaves();
+      return helloAnswer(id, asked.nonce, performance.now(), passes);
+    },
+    counts: () => ({ known: peers.size + 1, reachable: peers.reachable().length + 1 }),
+    join(urls) {
+      table = hubTable(database, { id, urls, secretHash: ownHash, version });
+      void beat();
+    },
+    async leave() {
+      left = true;
+      peers.quiet();
+      for (const timer of timers) clearInterval(timer);
+      stopHearing();
+      const goodbyes = peers.sayGoodbye();
+      const late = new Promise<void>((resolve) => setTimeout(resolve, replicaLimits.goodbyeMs).unref());
+      await Promise.race([Promise.all([goodbyes, table?.leave()]), late]);
+    },
+    streams: { close: () => passed.forEach((one) => one.endStream()) },
+    close() {
+      for (const timer of timers) clearInterval(timer);
+      stopHearing();
+      news.close();
+      peers.close();
+    },
+  };
+}
