@@ -74,7 +74,11 @@ export function createActivityLog({ database, log, journal, news, now = Date.now
     rows: 'activity records',
     limit: logLimits.activityQueue,
     queue: slotQueue(logLimits.activityQueue),
-    journal: isOff ? undefined : journal && { ...journal, name: 'activity', codec: activityJournal },
+    journal: isOff
+      ? undefined
+      : journal && { ...journal, name: 'activity', codec: activityJournal, worthWriting: logLimits.activityRows },
+    // Others that read the table would not see what waits here.
+    mayWait: ({ kind }) => kind === 'embedded',
     async write(open, rows) {
       await insertActivities(open, rows);
       news?.written(rows);

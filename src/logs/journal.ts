@@ -39,6 +39,8 @@ export interface JournalPlace<T> extends JournalSite {
   /** Names the files: `<name>-<number>.journal`. */
   readonly name: string;
   readonly codec: JournalCodec<T>;
+  /** The newest rows that are worth writing: the table would remove those before them. All when absent. */
+  readonly worthWriting?: number;
 }
 
 export interface JournalOptions<T> extends JournalPlace<T> {
@@ -103,6 +105,11 @@ export class Journal<T> {
   /** Rows that were lost: the oldest ones of a journal that is full, and lines that cannot be read. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** It takes rows, and is far from full. */
+  get isAtEase(): boolean {
+    return !this.#isClosed && this.#failure === undefined && this.#bytes < logLimits.journalBytes / 2;
   }
 
   /** Takes a row; never throws. `number` is that of the newest row in memory. False when it cannot be kept now. */
@@ -377,7 +384,12 @@ export class Journal<T> {
   }
 
   #dropOldest(): void {
-    const { rows, log } = this.#options;
+    const { rows, log, worthWriting = Infinity } = this.#options;
+    while (this.#onlyHere > worthWriting) {
+      const oldest = this.#sealed.find(({ inUse, onlyHere }) => !inUse && onlyHere > 0);
+      if (oldest === undefined || this.#onlyHere - oldest.onlyHere < worthWriting) break;
+      this.#discard(oldest);
+    }
     while (this.#bytes > logLimits.journalBytes) {
       const oldest = this.#sealed.find(({ inUse }) => !inUse);
       if (oldest === undefined) return;

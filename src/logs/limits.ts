@@ -88,6 +88,11 @@ export const logLimits = {
    */
   writeSoonRows: 200,
   writeEveryMs: 100,
+  /**
+   * Where more calls than this are recorded in a second, their records wait in the journal of a hub with an embedded
+   * database: as many take a fiftieth of a core to write.
+   */
+  busyRowsPerSecond: 2_000,
   /** Old rows are removed this often, at most so many per statement so that no statement takes long. */
   pruneEveryMs: 10 * 60_000,
   pruneRows: 10_000,

@@ -1,13 +1,17 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { silent } from '../../test/kit/databases.ts';
+import { silent, tempFolder } from '../../test/kit/databases.ts';
 import { HubError } from '../core/errors.ts';
 import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { logLimits } from './limits.ts';
-import { createWriter } from './writer.ts';
+import { createWriter, type WriterOptions } from './writer.ts';
 
 /** A database that is there, and a writer that writes with `write`. */
-function writerWith(write: (rows: readonly number[]) => Promise<void>, limit = 10) {
+function writerWith(
+  write: (rows: readonly number[]) => Promise<void>,
+  limit = 10,
+  more: Pick<WriterOptions<number>, 'journal' | 'mayWait'> = {},
+) {
   const database: Pick<DatabaseHandle, 'current' | 'onChange'> = {
     current: () => ({}) as Database,
     onChange: () => () => {},
@@ -18,6 +22,7 @@ function writerWith(write: (rows: readonly number[]) => Promise<void>, limit = 1
     limit,
     log: silent,
     rows: 'rows',
+    ...more,
   });
 }
 
@@ -88,4 +93,55 @@ test('rows that came faster than they could be written are written without a pau
   const writes = await paced(50, 1_000, 20);
   expect(Math.max(...writes.map(([, rows]) => rows))).toBe(logLimits.writeBatchRows);
   expect(writes.reduce((sum, [, rows]) => sum + rows, 0)).toBeGreaterThan(25_000);
+});
+
+/** A writer whose rows may wait in its journal; `written` are those that do not any more. */
+function patient({ worthWriting = 1_000_000 } = {}) {
+  vi.useFakeTimers();
+  const written: number[] = [];
+  const write = async (rows: readonly number[]) => void written.push(...rows);
+  const codec = { encoder: () => String, decoder: () => Number };
+  const journal = { folder: tempFolder(), room: { wait: () => {} }, name: 'rows', codec, worthWriting };
+  const writer = writerWith(write, 1_000, { journal, mayWait: () => true });
+  let rows = 0;
+  return {
+    writer,
+    written,
+    async add(perMs: number, forMs: number) {
+      for (let ms = 0; ms < forMs; ms++) {
+        for (let n = 0; n < perMs; n++) writer.add(rows++);
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      return rows;
+    },
+  };
+}
+
+test('while many rows come they wait in the journal, and are written once fewer do', async () => {
+  const { writer, written, add } = patient();
+  const count = await add(20, 2_000);
+  // What came before it was known that they are many.
+  expect(written.length).toBeLessThan(5_000);
+  expect(writer.counts()).toMatchObject({ waiting: count - written.length, dropped: 0 });
+  vi.useRealTimers();
+  expect(await writer.flush(60_000)).toBe(true);
+  expect(new Set(written).size).toBe(count);
+});
+
+test('rows that waited are written without being asked for when the others stop', async () => {
+  const { writer, written, add } = patient();
+  const count = await add(20, 1_000);
+  await vi.waitFor(() => expect(new Set(written).size).toBe(count), { timeout: 60_000, interval: 100 });
+  expect(writer.counts()).toMatchObject({ waiting: 0, dropped: 0 });
+});
+
+test('of rows that wait, those that the table would remove again are not written', async () => {
+  const { writer, written, add } = patient({ worthWriting: 100_000 });
+  const count = await add(400, 1_000);
+  vi.useRealTimers();
+  expect(await writer.flush(60_000)).toBe(true);
+  expect(written.length).toBeLessThan(300_000);
+  expect(new Set(written.slice(-100_000)).size).toBe(100_000);
+  expect(Math.min(...written.slice(-100_000))).toBe(count - 100_000);
+  expect(writer.counts().dropped).toBe(0);
 });

@@ -71,6 +71,11 @@ export interface WriterOptions<T> {
   readonly queue?: RowQueue<T>;
   /** Where they outlive the process. */
   readonly journal?: JournalPlace<T> | undefined;
+  /**
+   * Whether rows may wait in the journal for as long as many come and nobody asks for them (decisions/0087). Never when
+   * absent.
+   */
+  readonly mayWait?: (database: Database) => boolean;
   readonly log: Logger;
   /** What the rows are, for messages: `log entries`. */
   readonly rows: string;
@@ -96,7 +101,11 @@ class BatchWriter<T> implements Writer<T> {
   #isDraining = false;
   /** Rows in memory that nothing will write any more. */
   #lostAtEnd = 0;
-  readonly #pace = createWriteTimer(() => void this.#drain());
+  /** Rows that came, and when they were counted last. */
+  readonly #came = { rows: 0, counted: 0, countedAt: performance.now() };
+  /** Rows come too fast to be written as they come. */
+  #isBusy = false;
+  readonly #pace = createWriteTimer(() => this.#ring());
   readonly #inTurn = createTurns();
   readonly #stopWatching: () => void;
 
@@ -114,9 +123,13 @@ class BatchWriter<T> implements Writer<T> {
 
   add(row: T): void {
     if (this.#isClosed) return this.#lose();
-    const hasPlace = this.#queue.size < this.#options.limit;
+    this.#came.rows += 1;
+    const { limit } = this.#options;
+    // Of a busy writer one half stays free, for when the journal takes no more.
+    const hasPlace = this.#queue.size < (this.#isBusy && this.#journal?.isAtEase ? limit / 2 : limit);
     const isKept = this.#journal?.add(row, this.#marks.entered + (hasPlace ? 1 : 0), !hasPlace) ?? false;
     if (!hasPlace) return isKept ? undefined : this.#lose();
+    if (this.#isBusy && !isKept && this.#canWrite) this.#pace.soon();
     this.#queue.add(row);
     this.#marks.entered += 1;
     if (this.#queue.size === logLimits.writeSoonRows) {
@@ -192,6 +205,19 @@ class BatchWriter<T> implements Writer<T> {
 
   get #canWrite(): boolean {
     return !this.#isClosed && this.#options.database.current() !== undefined;
+  }
+
+  #ring(): void {
+    const came = this.#came;
+    const now = performance.now();
+    const perSecond = ((came.rows - came.counted) / (now - came.countedAt)) * 1_000;
+    came.counted = came.rows;
+    came.countedAt = now;
+    const open = this.#options.database.current();
+    const mayWait = open !== undefined && (this.#options.mayWait?.(open) ?? false);
+    this.#isBusy = mayWait && perSecond > logLimits.busyRowsPerSecond && (this.#journal?.isAtEase ?? false);
+    if (this.#isBusy) this.#pace.within(logLimits.writeBatchMs);
+    else void this.#drain();
   }
 
   #lose(): void {
