@@ -2,11 +2,10 @@
 // reads them is a process of its own. How late the main thread of the hub was says more than the p99 of the calls,
 // which also wait for the core that their client shares with the server and the reader of the large results.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { delayFlags, delayOf } from '../lib/delay.mjs';
 import { nodeFlags, ready, startHub, stdioServer } from '../lib/contenders.mjs';
-import { after, median, percentile } from '../lib/numbers.mjs';
+import { median, percentile } from '../lib/numbers.mjs';
 import { cpuOf, onLoadCore } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
@@ -16,7 +15,7 @@ const mb = 50;
 const turns = 6;
 const calls = 400;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const flags = [...nodeFlags, '--require', here('../lib/tell-delay.cjs')];
+const flags = [...nodeFlags, ...delayFlags];
 const servers = { good: stdioServer(), huge: onLoadCore([here('../servers/huge.mjs')]) };
 
 export async function run({ rounds, note, extra }) {
@@ -109,15 +108,4 @@ function readerOf(hub, tool) {
     },
     close: () => child.disconnect(),
   };
-}
-
-/** How late the main thread was since the last time it was asked. */
-async function delayOf(pid) {
-  const file = `${tmpdir()}/bench-delay-${pid}`;
-  rmSync(file, { force: true });
-  process.kill(pid, 'SIGUSR2');
-  while (!existsSync(file)) await after(5);
-  const told = JSON.parse(readFileSync(file, 'utf8'));
-  rmSync(file, { force: true });
-  return told;
 }

@@ -1,0 +1,72 @@
+// The same tools/call at the hub, at the minimal hub and at the bare proxy, in turns that are short beside what changes
+// the speed of a machine.
+import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
+import { cpuOf } from '../lib/processes.mjs';
+import { openSession } from '../lib/session.mjs';
+
+export const about = 'CPU time of a call as a ratio to the minimal hub, and calls per second to the bare proxy';
+
+const inFlight = 64;
+/** A turn has so many calls of each session, which is some 100 ms of a hub that has a core to itself. */
+const callsInTurn = 48;
+
+export async function run({ rounds, seconds, only, extra, note }) {
+  const web = await httpServer();
+  const servers = { sio: stdioServer(), web: { type: 'streamable-http', url: web.url } };
+  const contenders = [];
+  try {
+    for (const name of ['minimal', 'proxy', 'hub', 'hub without database'])
+      if (!only || name === 'minimal' || only.includes(name)) contenders.push(await kinds[name]({ web, servers }));
+    for (const start of extra) contenders.push(await start({ web, servers }));
+    const ways = [];
+    for (const one of contenders) {
+      const tools = await ready(one, one.name === 'proxy' ? 5 : 10);
+      const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(one.target)));
+      for (const over of one.name === 'proxy' ? ['http'] : ['stdio', 'http'])
+        ways.push({ over, one, sessions, tool: tools.of(over === 'http' ? 'web' : 'sio', 'echo') });
+    }
+    for (let round = -1; round < rounds; round++) {
+      const spent = new Map(ways.map((way) => [way, { cpu: 0, calls: 0, ms: 0 }]));
+      for (const end = performance.now() + seconds * 1_000 * ways.length; performance.now() < end;)
+        for (const way of ways) await turn(way, spent.get(way));
+      // The first warms up.
+      if (round >= 0) noteRound(ways, spent, note);
+    }
+  } finally {
+    for (const one of contenders) await one.close();
+    await web.close();
+  }
+}
+
+async function turn({ one, sessions, tool }, spent) {
+  const from = performance.now();
+  const cpuFrom = cpuOf(one.pid);
+  await Promise.all(
+    sessions.map(async (session, at) => {
+      for (let n = 0; n < callsInTurn; n++) await session.call(tool, `{"message":"w${at}n${n}."}`, `w${at}n${n}.`);
+    }),
+  );
+  spent.cpu += cpuOf(one.pid) - cpuFrom;
+  spent.ms += performance.now() - from;
+  spent.calls += sessions.length * callsInTurn;
+}
+
+function noteRound(ways, spent, note) {
+  const of = (over, name) => spent.get(ways.find((way) => way.over === over && way.one.name === name));
+  const us = ({ cpu, calls }) => (cpu / calls) * 1e6;
+  const perSecond = ({ calls, ms }) => (calls / ms) * 1_000;
+  for (const way of ways) {
+    const own = spent.get(way);
+    const minimal = of(way.over, 'minimal');
+    const proxy = of(way.over, 'proxy');
+    note(
+      { over: way.over, contender: way.one.name },
+      {
+        perSecond: perSecond(own),
+        cpuUs: us(own),
+        toMinimal: us(own) / us(minimal),
+        ...(proxy && { toProxy: perSecond(own) / perSecond(proxy) }),
+      },
+    );
+  }
+}
