@@ -107,7 +107,7 @@ function patient({ worthWriting = 1_000_000 } = {}) {
   return {
     writer,
     written,
-    async add(perMs: number, forMs: number) {
+    add: async (perMs: number, forMs: number) => {
       for (let ms = 0; ms < forMs; ms++) {
         for (let n = 0; n < perMs; n++) writer.add(rows++);
         await vi.advanceTimersByTimeAsync(1);

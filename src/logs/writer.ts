@@ -72,7 +72,7 @@ export interface WriterOptions<T> {
   /** Where they outlive the process. */
   readonly journal?: JournalPlace<T> | undefined;
   /**
-   * Whether rows may wait in the journal for as long as many come and nobody asks for them (decisions/0087). Never when
+   * Whether rows may wait in the journal for as long as many come and none is asked for (decisions/0087). Never when
    * absent.
    */
   readonly mayWait?: (database: Database) => boolean;
