@@ -10,11 +10,17 @@ mkdirSync('.test-results', { recursive: true });
 const fast = process.argv.includes('--fast');
 const bin = (name) => `node_modules/.bin/${name}`;
 const folders = ['src', 'web', 'test', 'scripts'];
-const lint = { name: 'lint', command: bin('oxlint'), args: ['--deny-warnings', ...folders] };
-const types = [
-  { name: 'types', command: bin('tsc'), args: ['--noEmit'] },
-  { name: 'types of the dashboard', command: bin('tsc'), args: ['--noEmit', '-p', 'web'] },
-];
+/** Lint and types are programs in Go. Collecting garbage less often saves a fifth of their work, for a tenth more memory. */
+const env = { GOGC: '300' };
+const lint = { name: 'lint', command: bin('oxlint'), args: ['--deny-warnings', ...folders], env };
+/** One thread each, since several check the same types over again, and all cores have other checks to run. */
+const typesOf = (name, ...project) => ({
+  name,
+  command: bin('tsc'),
+  args: ['--noEmit', '--singleThreaded', ...project],
+  env,
+});
+const types = [typesOf('types'), typesOf('types of the dashboard', '-p', 'web')];
 const format = { name: 'format', command: bin('oxfmt'), args: ['--check', ...folders] };
 /** None needs another, so they run side by side, and each says what it has to say when it has ended. */
 const checks = fast
@@ -23,7 +29,7 @@ const checks = fast
       { ...lint, args: ['--type-aware', ...lint.args] },
       { name: 'build', command: process.execPath, args: ['scripts/build.mjs'] },
       ...types,
-      { name: 'types of its tests', command: bin('tsc'), args: ['--noEmit', '-p', 'test/browser'] },
+      typesOf('types of its tests', '-p', 'test/browser'),
       format,
     ];
 const tests = {
