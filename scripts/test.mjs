@@ -10,7 +10,7 @@ mkdirSync('.test-results', { recursive: true });
 const fast = process.argv.includes('--fast');
 const bin = (name) => `node_modules/.bin/${name}`;
 const folders = ['src', 'web', 'test', 'scripts'];
-/** Lint and types are programs in Go. Collecting garbage less often saves a fifth of their work, for a tenth more memory. */
+/** Lint and types are programs in Go: collecting garbage less often saves a fifth of their work. */
 const env = { GOGC: '300' };
 const lint = { name: 'lint', command: bin('oxlint'), args: ['--deny-warnings', ...folders], env };
 /** One thread each, since several check the same types over again, and all cores have other checks to run. */

@@ -73,7 +73,10 @@ const nowhere = 'nowherezq';
 const nobodys = 'nobodysgq';
 const scopes = ['', ...groups.flatMap(({ id, name }) => [id, name]), ...Object.keys(servers), nowhere, nobodys];
 /** Lists are asked for by id and by name; calls, of which there are many, by name but for one. */
-const calledScopes = scopes.filter((scope) => !groups.slice(1).some(({ id }) => id === scope));
+const calledScopes =
+  testDatabase === 'embedded'
+    ? ['', 'hallgq', 'secretgq', 'vaultzq', nowhere]
+    : scopes.filter((scope) => !groups.slice(1).some(({ id }) => id === scope));
 const bearer = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
@@ -203,7 +206,7 @@ const everywhere: Record<string, (token: string | undefined) => Surface> = {
 /**
  * The settings, which are in their file beside an embedded database and in the table beside PostgreSQL, decide who sees
  * what, for all surfaces in one place. So the run on PostgreSQL, or without a database, tries all of them; that on an
- * embedded one, which keeps the records, makes its calls by one.
+ * embedded one, which keeps the records, makes its calls by one, in a scope of each kind.
  */
 const tried = testDatabase === 'embedded' ? [bare] : Object.keys(everywhere);
 
@@ -340,8 +343,11 @@ describe('the tool call', () => {
   });
 });
 
+/** Where no answer comes from the database, one caller finds what would fail beside it. */
+const managers = testDatabase === 'embedded' ? known.slice(0, 1) : known;
+
 describe('the management API', () => {
-  test.each(known)('%s: lists hold nothing that is hidden', async (_label, who, token) => {
+  test.each(managers)('%s: lists hold nothing that is hidden', async (_label, who, token) => {
     const get = (path: string) => api(hub, 'GET', path, { token: token() });
     const names = ({ body }: ApiAnswer) => (body.data as { name: string }[]).map(({ name }) => name).sort();
     const reached = Object.keys(servers).filter((server) => knows(who, server));
@@ -374,7 +380,7 @@ describe('the management API', () => {
     for (const { text } of [ofServers, ofGroups]) seesNone(text, who, 'a list', 'to managers');
   });
 
-  test.each(known)('%s: what is hidden cannot be read one by one', async (_label, who, token) => {
+  test.each(managers)('%s: what is hidden cannot be read one by one', async (_label, who, token) => {
     const ask = (method: string, path: string, body?: unknown) => api(hub, method, path, { token: token(), body });
     const same = async (method: string, path: (name: string) => string, name: string, body?: unknown) => {
       const [hidden, none] = [await ask(method, path(name), body), await ask(method, path('nowherezq'), body)];

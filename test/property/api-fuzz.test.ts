@@ -425,8 +425,16 @@ test('afterwards the hub serves, and starts again with the settings it has', asy
     expect(status, `${path} ${text.slice(0, 300)}`).toBe(200);
   }
   const before = JSON.parse(await storedSettings(hub)) as Record<string, unknown>;
+  const settingsOf = async (one: TestHub) => {
+    const { status, text } = await api(one, 'GET', '/mcp-settings/export?secrets=include', { token: admin });
+    expect(status, text.slice(0, 300)).toBe(200);
+    return text;
+  };
+  const inForce = await settingsOf(hub);
   await hub.close();
   const again = await testHub({ folder: hub.folder });
   expect(JSON.parse(await storedSettings(again))).toEqual(before);
+  // What the changes made of the settings in memory is what they wrote.
+  expect(await settingsOf(again)).toBe(inForce);
   expect((await api(again, 'GET', '/servers', { token: admin })).status).toBe(200);
 });
