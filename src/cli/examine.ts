@@ -6,6 +6,7 @@ import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
 import type { Check } from './checks/check.ts';
 import { checkCommands } from './checks/commands.ts';
 import { checkAside, checkDataFolder, checkDiskSpace, checkPermissions } from './checks/data-folder.ts';
+import { checkDatabase } from './checks/database.ts';
 import { checkEmbeddingService } from './checks/embedding-service.ts';
 import { checkExposure, isExposed } from './checks/exposure.ts';
 import { checkNodeVersion } from './checks/node-version.ts';
@@ -64,6 +65,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
   const checks = [
     node,
     ...machine,
+    ...(await checkDatabase({ ...env, log: noLog })),
     ...(await checkAside(env.dataDir)),
     ...checkPermissions(env.dataDir, env.settingsPath),
     ...settings.checks,

@@ -93,9 +93,12 @@ async function ensureVector(tx: Transaction): Promise<boolean> {
   }
 }
 
-function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
-  const known = new Map(migrations.map((migration) => [migration.number, migration]));
-  const newest = Math.max(0, ...known.keys());
+/** Throws HubError `misconfigured` for tables that a newer hub has changed. */
+export function refuseNewer(
+  applied: readonly Pick<Applied, 'number'>[],
+  migrations: readonly Migration[] = readMigrations(),
+): void {
+  const newest = Math.max(0, ...migrations.map(({ number }) => number));
   const newer = applied.find(({ number }) => number > newest);
   if (newer !== undefined) {
     throw new HubError(
@@ -103,6 +106,11 @@ function check(applied: readonly Applied[], migrations: readonly Migration[]): v
       `Cannot use this database: a newer Tool Hub changed it (migration ${newer.number}, this version knows ${newest}). Install the newer version, or name another database in DB_URL.`,
     );
   }
+}
+
+function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  refuseNewer(applied, migrations);
+  const known = new Map(migrations.map((migration) => [migration.number, migration]));
   for (const { number, checksum: recorded } of applied) {
     const migration = known.get(number);
     if (migration === undefined || checksum(migration) === recorded) continue;

@@ -1,4 +1,5 @@
 import type { HubId } from '../core/hub-id.ts';
+import type { Queryable } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { replicaLimits } from './limits.ts';
 
@@ -53,6 +54,14 @@ export function hubTable(database: Pick<DatabaseHandle, 'attempt'>, own: Omit<Hu
       }, replicaLimits.goodbyeMs);
     },
   };
+}
+
+/** The hubs that are there now, for a look from outside. None where the table is not there yet. */
+export async function otherHubs(open: Queryable): Promise<Pick<HubRow, 'id' | 'secretHash'>[]> {
+  const [found] = await open.query<{ there: boolean }>(`select to_regclass('toolhub.hubs') is not null as there`);
+  if (found?.there !== true) return [];
+  const rows = await open.query<Row>(all, [replicaLimits.goneMs / 1_000, replicaLimits.hubs]);
+  return rows.filter((row) => row.is_there).map(({ id, secret_hash }) => ({ id, secretHash: secret_hash }));
 }
 
 interface Row {
