@@ -17,7 +17,7 @@ async function startWithCalls(kind: (typeof databaseKinds)[number]) {
   record('2026-11-01T07:00:00Z', 3, { server: 'bad', tool: 'a', status: 'error', scope: '' });
   record('2026-11-01T08:00:00Z', 2, { server: 'slow', tool: 'b', client: 'Cursor', scope: 'dev', username: 'bob' });
   record('2026-11-01T23:00:00Z', 1, { server: 'slow', tool: 'b', status: 'timeout', client: 'Claude Code' });
-  record('2026-11-01T23:30:00Z', 1, { server: 'rare', tool: 'x', durationMs: 900 });
+  record('2026-11-01T23:30:00Z', 1, { server: 'rare', tool: 'x', durationMs: 900, resultBytes: 7 });
   record('2026-11-01T23:40:00Z', 7, { server: 'made-up', tool: 'y', status: 'refused' });
   record('2026-11-01T23:50:00Z', 7, { server: '$smart', tool: 'search_tools', kind: 'search' });
   const listed = (grouping: Partial<Grouping>, more: object) =>
@@ -35,9 +35,9 @@ describe.each(databaseKinds)('%s', (kind) => {
     const { groups } = await startWithCalls(kind);
     expect(await groups({})).toEqual({
       groups: [
-        { server: 'slow', calls: 8, failed: 1, p50: 20, p95: 46.5, last: '2026-11-01T23:00:00.000Z' },
-        { server: 'bad', calls: 3, failed: 3, p50: 20, p95: 29, last: '2026-11-01T07:00:00.000Z' },
-        { server: 'rare', calls: 1, failed: 0, p50: 900, p95: 900, last: '2026-11-01T23:30:00.000Z' },
+        { server: 'slow', calls: 8, failed: 1, p50: 20, p95: 46.5, largest: 5, last: '2026-11-01T23:00:00.000Z' },
+        { server: 'bad', calls: 3, failed: 3, p50: 20, p95: 29, largest: 5, last: '2026-11-01T07:00:00.000Z' },
+        { server: 'rare', calls: 1, failed: 0, p50: 900, p95: 900, largest: 7, last: '2026-11-01T23:30:00.000Z' },
       ],
       others: { groups: 0, calls: 0, failed: 0 },
     });

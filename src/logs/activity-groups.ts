@@ -57,6 +57,8 @@ export type ActivityGroup = Readonly<Partial<Record<GroupedBy, string>>> & {
   /** Milliseconds, as `p95`. */
   readonly p50: number;
   readonly p95: number;
+  /** Bytes of the largest result. */
+  readonly largest: number;
   /** ISO 8601: when the last call ended. */
   readonly last: string;
   readonly overTime?: OverTime;
@@ -125,6 +127,7 @@ function figuresOf(calls: readonly Activity[]) {
     failed: calls.filter(({ status }) => status !== 'success').length,
     p50: roundMs(percentile(times, 0.5)),
     p95: roundMs(percentile(times, 0.95)),
+    largest: calls.reduce((most, { resultBytes }) => Math.max(most, resultBytes), 0),
     last: calls.reduce((last, { timestamp }) => (timestamp > last ? timestamp : last), ''),
   };
 }
@@ -169,7 +172,7 @@ export async function groupsInTable(
      from (
        select ${keys}, count(*)::int as calls, count(*) filter (where status <> 'success')::int as failed,
          percentile_cont(0.5) within group (order by duration_ms) as p50,
-         percentile_cont(0.95) within group (order by duration_ms) as p95, max(at) as last
+         percentile_cont(0.95) within group (order by duration_ms) as p95, max(result_bytes) as largest, max(at) as last
        from toolhub.activity ${where.text()} group by ${names.join(', ')}
      ) as each
      order by ${sort} desc, calls desc, ${names.map((name) => `${name} collate "C"`).join(', ')}
@@ -181,12 +184,13 @@ export async function groupsInTable(
   const sum = (member: 'calls' | 'failed'): number => rows.reduce((total, row) => total + row[member], 0);
   const { allGroups, allCalls, allFailed } = rows[0] ?? { allGroups: 0, allCalls: 0, allFailed: 0 };
   return {
-    groups: rows.map(({ calls, failed, p50, p95, last }, index) => ({
+    groups: rows.map(({ calls, failed, p50, p95, largest, last }, index) => ({
       ...named(by, values[index] ?? []),
       calls,
       failed,
       p50: roundMs(p50),
       p95: roundMs(p95),
+      largest,
       last: last.toISOString(),
       ...(cells && { overTime: cells[index + 1] }),
     })),
@@ -238,6 +242,7 @@ interface GroupRow extends Readonly<Record<`k${number}`, string>> {
   readonly failed: number;
   readonly p50: number;
   readonly p95: number;
+  readonly largest: number;
   readonly last: Date;
   readonly allGroups: number;
   readonly allCalls: number;

@@ -302,6 +302,28 @@ describe('a server', () => {
     await page.getByText('overridden').waitFor({ state: 'detached' });
   });
 
+  test('has tools whose large results are given in parts, which is offered where results were large', async () => {
+    const body = { toolName: 'echo', arguments: { tag: 'word '.repeat(8_000) } };
+    await api(hub, 'POST', '/tools/call/alpha', { token: admin, body });
+    const page = await visit(hub, '/servers/alpha?tool=echo', { expected: /400/ });
+    await page.getByText(/Results of this tool had up to ≈ [\d,]+ tokens/).waitFor();
+    await page.getByRole('button', { name: 'Return them in parts' }).click();
+    const parts = page.getByRole('region', { name: 'Large results' });
+    await parts.getByLabel('Most tokens of a result').fill('1');
+    await parts.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => parts.getByLabel('Most tokens of a result').getAttribute('aria-invalid')).toBe('true');
+    await parts.getByLabel('Most tokens of a result').fill('4000');
+    expect(await violations(page)).toEqual([]);
+    await parts.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const tools = async () => JSON.parse(await stored(hub)).mcpServers.alpha.tools as unknown;
+    expect(await tools()).toEqual({ echo: expect.objectContaining({ maxResultTokens: 4000 }) });
+    await parts.getByLabel('Most tokens of a result').fill('');
+    await parts.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Return them in parts' }).waitFor();
+    expect(await tools()).not.toEqual({ echo: expect.objectContaining({ maxResultTokens: 4000 }) });
+  });
+
   test('shows prompts, resources, its log and how to connect to it alone', async () => {
     const page = await visit(hub, '/servers/alpha?tab=prompts');
     await page.getByText('Says hello').waitFor();

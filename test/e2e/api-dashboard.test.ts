@@ -246,6 +246,8 @@ describe('GET /connect', () => {
     expect(await url('?group=g1')).toBe('/mcp/dev');
     expect(await url('?server=beta')).toBe('/mcp/beta');
     expect(await url('?smart=true')).toBe('/mcp/%24smart');
+    expect(await url('?code=true')).toBe('/mcp/%24code');
+    expect(await url('?group=dev&code=true')).toBe('/mcp/%24code/dev');
     expect(await url('?group=dev&smart=true')).toBe('/mcp/%24smart/dev');
   });
 

@@ -129,6 +129,7 @@ const activityGroup = object(
     failed: saying('Those that did not succeed, however they ended; refused calls are in no group.', count),
     p50: saying('Milliseconds.', number),
     p95: saying('Milliseconds.', number),
+    largest: saying('Bytes of the largest result.', count),
     last: saying('When the last call ended.', time),
   },
   { server: text, tool: text, group: text, scope: text, username: text, keyName: text, client: text, overTime },

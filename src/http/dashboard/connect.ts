@@ -25,8 +25,9 @@ const connectInput = z.object({ group: z.string().optional(), server: z.string()
 
 /**
  * `GET /connect`: how each AI client is connected to an endpoint, and what that costs it in tokens: to all servers, to
- * `?group=` or `?server=`, with `?smart=true` by searching. With `?key=true` the texts have the place of a key, also
- * where none is required, with `?key=false` no place for one: clients that sign in by themselves have none.
+ * `?group=` or `?server=`, with `?smart=true` by searching, with `?code=true` in code. With `?key=true` the texts have
+ * the place of a key, also where none is required, with `?key=false` no place for one: clients that sign in by
+ * themselves have none.
  */
 export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -34,19 +35,19 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const { caller } = c.var;
     const query = c.req.query();
     const input = parseInput(connectInput, query, 'Cannot say how to connect');
-    const smart = flagOf(query, 'smart');
+    const way = flagOf(query, 'code') ? 'code' : flagOf(query, 'smart') ? 'smart' : undefined;
     const withKey = query['key'] === undefined ? undefined : flagOf(query, 'key');
     const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
     const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
     const name = group ?? server;
-    const path = [...(smart ? ['$smart'] : []), ...(name === undefined ? [] : [name])];
+    const path = [...(way === undefined ? [] : [`$${way}`]), ...(name === undefined ? [] : [name])];
     const url = endpointUrl(`${hubUrl(c)}/mcp`, ...path);
     const whole: Scope =
       name === undefined ? { kind: 'all' } : server === undefined ? { kind: 'named', name } : { kind: 'server', name };
     const needsKey = keyRequired(c) || isClosed(views, caller, whole);
     const takesKey = withKey ?? needsKey;
     const snippets = allSnippets({
-      name: smart ? clientName(name === undefined ? 'smart' : `smart-${name}`) : clientName(name),
+      name: clientName(way === undefined ? name : name === undefined ? way : `${way}-${name}`),
       url,
       token: takesKey ? 'YOUR_ACCESS_KEY' : undefined,
     });

@@ -22,6 +22,7 @@ export const dashboard: Subject = {
         group: { type: 'string', description: 'Its id or name.' },
         server: text,
         smart: { type: 'boolean', description: 'By searching for tools, instead of listing all.' },
+        code: { type: 'boolean', description: 'In code: `/mcp/$code`.' },
         key: {
           type: 'boolean',
           description:

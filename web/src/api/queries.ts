@@ -163,16 +163,17 @@ export interface ConnectScope {
   readonly group?: string;
   readonly server?: string;
   readonly smart?: boolean;
+  readonly code?: boolean;
   /** The texts have the place of a key in any case, or in none. */
   readonly key?: boolean;
 }
 
-export const connectQuery = ({ group, server, smart, key }: ConnectScope) =>
+export const connectQuery = ({ group, server, smart, code, key }: ConnectScope) =>
   queryOptions({
-    queryKey: ['connect', group, server, smart, key],
+    queryKey: ['connect', group, server, smart, code, key],
     queryFn: ({ signal }) =>
       get<Connect>(
-        `/connect${queryOf({ group, server, smart: smart ? 'true' : undefined, key: key?.toString() })}`,
+        `/connect${queryOf({ group, server, smart: smart ? 'true' : undefined, code: code ? 'true' : undefined, key: key?.toString() })}`,
         signal,
       ),
   });

@@ -100,6 +100,18 @@ export const serverFiguresQuery = queryOptions({
   meta,
 });
 
+/** The calls of one tool in 30 days, with the largest of their results. */
+export const toolUseQuery = (server: string, tool: string) =>
+  queryOptions({
+    queryKey: ['tool-use', server, tool],
+    queryFn: ({ signal }) =>
+      get<ActivityStats>(
+        `/activities/stats${queryOf({ server, tool, ...between('30d', 30), groupBy: 'server,tool', groups: 1 })}`,
+        signal,
+      ),
+    meta,
+  });
+
 /** The tools that have the most of something. */
 export const topToolsQuery = (period: Period, filter: ActivityFilter, sort: 'failed' | 'p95') =>
   queryOptions({

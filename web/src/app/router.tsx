@@ -91,7 +91,7 @@ const servers = createRoute({
   getParentRoute: () => shell,
   path: '/servers',
   validateSearch: texts('q', 'status', 'sort', 'add', 'made'),
-  component: page(() => import('../pages/servers/servers.tsx'), 'Servers'),
+  component: page(() => import('../pages/servers/servers.tsx'), 'Servers', 'overrides'),
 });
 
 const server = createRoute({
@@ -105,7 +105,7 @@ const catalog = createRoute({
   getParentRoute: () => shell,
   path: '/catalog',
   validateSearch: texts('q', 'category', 'add'),
-  component: page(() => import('../pages/catalog/catalog.tsx'), 'Catalog', 'catalog'),
+  component: page(() => import('../pages/catalog/catalog.tsx'), 'Catalog', 'catalog', 'overrides'),
 });
 
 const tools = createRoute({
@@ -211,7 +211,7 @@ const settings = createRoute({
   getParentRoute: () => admin,
   path: '/settings',
   validateSearch: texts('tab'),
-  component: page(() => import('../pages/settings/settings.tsx'), 'Settings', 'settings'),
+  component: page(() => import('../pages/settings/settings.tsx'), 'Settings', 'settings', 'overrides'),
 });
 
 const smart = createRoute({

@@ -1,7 +1,7 @@
 import type { ConnectScope } from '../../api/queries.ts';
 import type { Credential } from './seen.ts';
 
-const reaches = ['all', 'smart', 'group', 'server'] as const;
+const reaches = ['all', 'smart', 'code', 'group', 'server'] as const;
 const credentials: readonly Credential[] = ['key', 'have', 'signIn', 'none'];
 
 /** What has been chosen so far. It is in the address, so that a reload and the way back keep it. */
@@ -23,13 +23,14 @@ export type Part = { readonly [K in keyof Choices]: Choices[K] };
 export function choicesIn(search: Readonly<Record<string, string | undefined>>): Choices {
   const { client, name, key, since } = search;
   const reach = reaches.find((each) => each === search['reach']);
-  const isNamed = name !== undefined || reach === 'all' || reach === 'smart';
+  const isNamed = name !== undefined || reach === 'all' || reach === 'smart' || reach === 'code';
   const credential = credentials.find((each) => each === search['credential']);
   return { client, name, key, since, ...(isNamed && { reach }), credential };
 }
 
 export function scopeOf({ reach, name }: Choices): ConnectScope {
   if (reach === 'smart') return { smart: true, ...(name !== undefined && { group: name }) };
+  if (reach === 'code') return { code: true, ...(name !== undefined && { group: name }) };
   if (name === undefined) return {};
   return reach === 'server' ? { server: name } : reach === 'group' ? { group: name } : {};
 }

@@ -25,7 +25,7 @@ export function ChooseReach({ onSet }: { readonly onSet: (part: Part) => void })
   return (
     <div className="flex flex-col gap-3">
       <Options label={t('connect.steps.reach')}>
-        {(['all', 'smart'] as const).map((reach) => (
+        {(['all', 'smart', 'code'] as const).map((reach) => (
           <Option
             key={reach}
             name={t(`connect.reach.${reach}`)}

@@ -49,7 +49,9 @@ describe('what is known of calls', () => {
     errorCount: 0,
     avgDuration: 1,
     search: { searches: 0, empty: 0, used: 0, meanRank: 0, firstShare: 0 },
-    groups: [{ server: 'git', tool: 'push', calls: 1, failed: 0, p50: 1, p95: 1, last: '2026-01-31T00:00:00Z' }],
+    groups: [
+      { server: 'git', tool: 'push', calls: 1, failed: 0, p50: 1, p95: 1, largest: 0, last: '2026-01-31T00:00:00Z' },
+    ],
     others: { groups: 0, calls: 0, failed: 0 },
     since: '2026-01-30T00:00:00Z',
   };

@@ -35,6 +35,11 @@ export interface Draft {
   readonly limits: LimitsDraft;
   /** Empty: as the settings of the hub say. */
   readonly pins: string;
+  /** Tokens that a result may have; empty: as the hub has it. */
+  readonly most: string;
+  /** What becomes of secrets in arguments and in results; empty: they are not looked for. */
+  readonly secretsIn: string;
+  readonly secretsOut: string;
   /** What each user sets, a slot per line: `env.TOKEN Label`. */
   readonly template: string;
   /** What the fields were made of. What has no field, and what is not edited, stays as it is here. */
@@ -69,6 +74,9 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     write: isObject(sandbox) ? lines(sandbox['write']) : '',
     limits: limitsDraft(config['limits']),
     pins: inner(config['pins'], 'mode'),
+    most: text(config['maxResultTokens']),
+    secretsIn: inner(config['secretsInCalls'], 'arguments'),
+    secretsOut: inner(config['secretsInCalls'], 'results'),
     template: slotLines(credentialTemplate),
     rest: config,
     restType: type,
@@ -124,6 +132,8 @@ export function configOf(draft: Draft): JsonObject {
     'sandbox',
     'limits',
     'pins',
+    'maxResultTokens',
+    'secretsInCalls',
     'credentialTemplate',
     'options',
   ]);
@@ -145,6 +155,11 @@ export function configOf(draft: Draft): JsonObject {
     ...sandboxOf(draft, old),
     ...own(JSON.stringify(draft.limits) === JSON.stringify(old.limits), 'limits', limitsOf(draft.limits) ?? undefined),
     ...own(draft.pins === old.pins, 'pins', draft.pins === '' ? undefined : { mode: draft.pins }),
+    ...own(draft.most === old.most, 'maxResultTokens', draft.most === '' ? undefined : Number(draft.most)),
+    ...own(draft.secretsIn === old.secretsIn && draft.secretsOut === old.secretsOut, 'secretsInCalls', {
+      ...said('arguments', draft.secretsIn),
+      ...said('results', draft.secretsOut),
+    }),
     ...own(draft.template === old.template, 'credentialTemplate', slotsOf(draft.template)),
     ...own(timeout === old.timeout, 'options', options),
   };

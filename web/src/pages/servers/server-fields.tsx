@@ -32,6 +32,9 @@ export const fieldPaths = [
   'config.sharedWithUsers',
   'config.options.timeout',
   ...limitNames.map((name) => `config.limits.${name}`),
+  'config.maxResultTokens',
+  'config.secretsInCalls.arguments',
+  'config.secretsInCalls.results',
   'config.idleTimeoutMs',
   'config.sandbox',
   'config.sandbox.read',
@@ -230,6 +233,15 @@ function More({ draft, set, at }: PartProps) {
         checked={draft.perSession}
         onChange={(event) => set({ perSession: event.target.checked })}
       />
+      <TextField
+        label={t('parts.ofServer')}
+        hint={t('parts.ofServerHint')}
+        error={at('maxResultTokens')}
+        optional
+        inputMode="numeric"
+        value={draft.most}
+        onChange={(event) => set({ most: event.target.value.replace(/\D/g, '') })}
+      />
       {isAdmin && <Governance draft={draft} set={set} at={at} />}
       {isAdmin && (
         <TextAreaField
@@ -307,6 +319,20 @@ function Governance({ draft, set, at }: PartProps) {
           ...(['warn', 'hold', 'off'] as const).map((value) => ({ value, label: t(`pinModes.${value}`) })),
         ]}
       />
+      {(['secretsIn', 'secretsOut'] as const).map((member) => (
+        <SelectField
+          key={member}
+          label={t(`secrets.${member}`)}
+          {...(member === 'secretsIn' && { hint: t('secrets.hint') })}
+          error={at(member === 'secretsIn' ? 'secretsInCalls.arguments' : 'secretsInCalls.results')}
+          value={draft[member] === 'allow' ? '' : draft[member]}
+          onChange={(event) => set({ [member]: event.target.value })}
+          options={(['', 'mask', 'refuse'] as const).map((value) => ({
+            value,
+            label: t(`secrets.${value === '' ? 'allow' : value}`),
+          }))}
+        />
+      ))}
     </>
   );
 }

@@ -13,6 +13,7 @@ import { toast } from '../../ui/toast.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { TextAreaField } from '../../ui/field.tsx';
+import { LargeResults } from '../overrides/large-results.tsx';
 import type { OverrideFormProps } from '../overrides/override-form.tsx';
 
 const OverrideForm = lazily<OverrideFormProps>(
@@ -54,6 +55,7 @@ export function ToolDetails({ server, tool, changeable }: ToolDetailsProps) {
         <>
           <Description server={server} tool={tool} />
           <Override server={server} tool={originalName} />
+          <LargeResults server={server} tool={originalName} />
         </>
       ) : (
         <p className="text-sm break-words whitespace-pre-wrap">{description}</p>

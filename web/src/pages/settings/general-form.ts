@@ -18,6 +18,10 @@ export interface Fields {
   readonly callsPerMinute: string;
   readonly concurrentCalls: string;
   readonly callsPerDay: string;
+  readonly most: string;
+  readonly codeSeconds: string;
+  readonly codeMemory: string;
+  readonly codeCalls: string;
 }
 
 /** What is typed and not saved yet. */
@@ -92,6 +96,7 @@ function fieldsOf({
   network,
   install,
   limits,
+  ...context
 }: System): Fields {
   const bearer = routing?.enableBearerAuth;
   return {
@@ -106,6 +111,16 @@ function fieldsOf({
     baseUrl: install?.baseUrl ?? '',
     cidrs: (network?.allowedCidrs ?? []).join('\n'),
     ...limitsDraft(limits?.default),
+    ...contextFields(context),
+  };
+}
+
+function contextFields({ maxResultTokens, codeMode: { timeoutSeconds, memoryMb, calls } = {} }: System) {
+  return {
+    most: numberText(maxResultTokens),
+    codeSeconds: numberText(timeoutSeconds),
+    codeMemory: numberText(memoryMb),
+    codeCalls: numberText(calls),
   };
 }
 
@@ -134,7 +149,17 @@ function bodyOf(fields: Fields) {
         callsPerDay: limitIn(fields.callsPerDay),
       },
     },
+    maxResultTokens: limitIn(fields.most),
+    codeMode: {
+      timeoutSeconds: limitIn(fields.codeSeconds),
+      memoryMb: limitIn(fields.codeMemory),
+      calls: limitIn(fields.codeCalls),
+    },
   };
+}
+
+function numberText(value: number | undefined): string {
+  return value === undefined ? '' : String(value);
 }
 
 /** Null takes it out. */

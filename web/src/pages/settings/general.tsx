@@ -15,6 +15,10 @@ const paths = [
   'listPageSize',
   'install.baseUrl',
   'network.allowedCidrs',
+  ...['maxResultTokens', 'codeMode.timeoutSeconds', 'codeMode.memoryMb', 'codeMode.calls'].flatMap((path) => [
+    path,
+    `systemConfig.${path}`,
+  ]),
   ...limitNames.flatMap((name) => [`limits.default.${name}`, `systemConfig.limits.default.${name}`]),
 ];
 
@@ -37,6 +41,7 @@ export function General({ system }: { readonly system: System }) {
         <Names fields={fields} set={set} at={at} />
         <Records fields={fields} set={set} at={at} />
         <DefaultLimits fields={fields} set={set} at={at} />
+        <Context fields={fields} set={set} at={at} />
       </fieldset>
       <Problems error={error} known={paths} />
       {isOvertaken && (
@@ -191,6 +196,49 @@ function Network({ fields, set, at }: SectionProps) {
           value={fields.cidrs}
           onChange={(event) => set({ cidrs: event.target.value })}
         />
+      </div>
+    </Panel>
+  );
+}
+
+/** What keeps the contexts of models small. */
+function Context({ fields, set, at }: SectionProps) {
+  const { t } = useTranslation();
+  const number = (text: string) => text.replace(/\D/g, '');
+  const bounds = [
+    { field: 'codeSeconds', path: 'codeMode.timeoutSeconds', placeholder: '60' },
+    { field: 'codeMemory', path: 'codeMode.memoryMb', placeholder: '64' },
+    { field: 'codeCalls', path: 'codeMode.calls', placeholder: '50' },
+  ] as const;
+  return (
+    <Panel title={t('parts.context')}>
+      <div className="flex flex-col gap-4">
+        <TextField
+          label={t('parts.most')}
+          hint={t('parts.ofHubHint')}
+          error={at('maxResultTokens')}
+          optional
+          inputMode="numeric"
+          value={fields.most}
+          onChange={(event) => set({ most: number(event.target.value) })}
+        />
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1 text-sm font-medium">{t('parts.code')}</legend>
+          <p className="text-soft text-xs">{t('parts.codeHint')}</p>
+          <div className="grid items-start gap-3 sm:grid-cols-3">
+            {bounds.map(({ field, path, placeholder }) => (
+              <TextField
+                key={field}
+                label={t(`parts.${field}`)}
+                error={at(path)}
+                inputMode="numeric"
+                placeholder={placeholder}
+                value={fields[field]}
+                onChange={(event) => set({ [field]: number(event.target.value) })}
+              />
+            ))}
+          </div>
+        </fieldset>
       </div>
     </Panel>
   );

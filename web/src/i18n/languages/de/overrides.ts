@@ -56,3 +56,31 @@ export const overrides: Texts['overrides'] = {
   removeText: 'Clients sehen das Tool mit dem Namen, den Texten und den Argumenten, die es vorher hatte.',
   removed: 'Die Überschreibung ist entfernt.',
 };
+
+export const parts: Texts['parts'] = {
+  title: 'Große Ergebnisse',
+  were: 'Ergebnisse dieses Tools hatten in den letzten 30 Tagen bis zu ≈ {{tokens}} Token.',
+  offer: 'In Teilen zurückgeben',
+  most: 'Höchstens Token je Ergebnis',
+  mostHint:
+    'Clients erhalten die ersten ganzen Einträge und lesen bei Bedarf weiter. 0: immer ganz. Leer: wie beim Server.',
+  ofServer: 'Höchstens Token je Ergebnis',
+  ofServerHint: 'Größere Ergebnisse kommen in Teilen. 0: immer ganz. Leer: wie in den Einstellungen.',
+  ofHubHint:
+    'Größere Ergebnisse kommen in Teilen; ein Server, eine Gruppe oder ein Tool kann eine eigene Grenze haben. Leer: immer ganz.',
+  context: 'Was Modelle lesen',
+  code: 'Code-Modus',
+  codeHint: 'Grenzen eines Laufs an /mcp/$code.',
+  codeSeconds: 'Sekunden',
+  codeMemory: 'Speicher (MB)',
+  codeCalls: 'Aufrufe',
+};
+
+export const secrets: Texts['secrets'] = {
+  secretsIn: 'Geheimnisse in Argumenten',
+  secretsOut: 'Geheimnisse in Ergebnissen',
+  hint: 'Tokens und Schlüssel, die an ihrer Form zu erkennen sind.',
+  allow: 'Werden nicht gesucht',
+  mask: 'Werden verdeckt',
+  refuse: 'Der Aufruf wird abgelehnt',
+};

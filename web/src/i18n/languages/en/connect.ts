@@ -28,6 +28,9 @@ export const connect = {
     allText: 'All tools that you may use.',
     smart: 'A search over everything',
     smartText: 'Two tools that find and call all others: few tokens, however many servers there are.',
+    code: 'Code over everything',
+    codeText:
+      'A search, and one tool that runs a few lines of JavaScript: they call many tools, and only what they return reaches the model.',
     group: 'One group',
     groupText: 'Just the servers and tools of the group.',
     server: 'One server',

@@ -52,3 +52,30 @@ export const overrides = {
   removeText: 'Clients see the tool under the name, with the words and the arguments that it had before.',
   removed: 'The override is removed.',
 } as const;
+
+export const parts = {
+  title: 'Large results',
+  were: 'Results of this tool had up to ≈ {{tokens}} tokens in the last 30 days.',
+  offer: 'Return them in parts',
+  most: 'Most tokens of a result',
+  mostHint:
+    'Clients get the first whole items, and read on where they need to. 0: always whole. Empty: as its server has it.',
+  ofServer: 'Most tokens of a result',
+  ofServerHint: 'Larger results come in parts. 0: always whole. Empty: as the settings say.',
+  ofHubHint: 'Larger results come in parts; a server, a group or a tool can have its own limit. Empty: always whole.',
+  context: 'What models read',
+  code: 'Code mode',
+  codeHint: 'Bounds of one run at /mcp/$code.',
+  codeSeconds: 'Seconds',
+  codeMemory: 'Memory (MB)',
+  codeCalls: 'Calls',
+} as const;
+
+export const secrets = {
+  secretsIn: 'Secrets in arguments',
+  secretsOut: 'Secrets in results',
+  hint: 'Tokens and keys that show by their form what they are.',
+  allow: 'Are not looked for',
+  mask: 'Are masked',
+  refuse: 'The call is refused',
+} as const;

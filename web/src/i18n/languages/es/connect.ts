@@ -32,6 +32,9 @@ export const connect: Texts['connect'] = {
     smart: 'Una búsqueda en todo',
     smartText:
       'Dos herramientas que encuentran y llaman a todas las demás: pocos tokens, por muchos servidores que haya.',
+    code: 'Código sobre todo',
+    codeText:
+      'Una búsqueda y una herramienta que ejecuta unas líneas de JavaScript: llaman a muchas herramientas, y al modelo solo le llega lo que devuelven.',
     group: 'Un grupo',
     groupText: 'Solo los servidores y las herramientas del grupo.',
     server: 'Un servidor',

@@ -55,3 +55,31 @@ export const overrides: Texts['overrides'] = {
   removeText: 'Los clientes ven la herramienta con el nombre, los textos y los argumentos que tenía antes.',
   removed: 'La redefinición se ha quitado.',
 };
+
+export const parts: Texts['parts'] = {
+  title: 'Resultados grandes',
+  were: 'Los resultados de esta herramienta tuvieron hasta ≈ {{tokens}} tokens en los últimos 30 días.',
+  offer: 'Devolverlos por partes',
+  most: 'Máximo de tokens por resultado',
+  mostHint:
+    'Los clientes reciben los primeros elementos completos y siguen leyendo si lo necesitan. 0: siempre completo. Vacío: como el servidor.',
+  ofServer: 'Máximo de tokens por resultado',
+  ofServerHint: 'Los resultados mayores llegan por partes. 0: siempre completos. Vacío: según los ajustes.',
+  ofHubHint:
+    'Los resultados mayores llegan por partes; un servidor, un grupo o una herramienta puede tener su propio límite. Vacío: siempre completos.',
+  context: 'Lo que leen los modelos',
+  code: 'Modo código',
+  codeHint: 'Límites de una ejecución en /mcp/$code.',
+  codeSeconds: 'Segundos',
+  codeMemory: 'Memoria (MB)',
+  codeCalls: 'Llamadas',
+};
+
+export const secrets: Texts['secrets'] = {
+  secretsIn: 'Secretos en los argumentos',
+  secretsOut: 'Secretos en los resultados',
+  hint: 'Tokens y claves que se reconocen por su forma.',
+  allow: 'No se buscan',
+  mask: 'Se ocultan',
+  refuse: 'Se rechaza la llamada',
+};

@@ -56,3 +56,31 @@ export const overrides: Texts['overrides'] = {
   removeText: 'Les clients voient l’outil avec le nom, les textes et les arguments qu’il avait auparavant.',
   removed: 'La redéfinition est supprimée.',
 };
+
+export const parts: Texts['parts'] = {
+  title: 'Grands résultats',
+  were: 'Les résultats de cet outil ont compté jusqu’à ≈ {{tokens}} tokens ces 30 derniers jours.',
+  offer: 'Les renvoyer en parties',
+  most: 'Tokens par résultat au plus',
+  mostHint:
+    'Les clients reçoivent les premiers éléments entiers et lisent la suite au besoin. 0 : toujours entier. Vide : comme le serveur.',
+  ofServer: 'Tokens par résultat au plus',
+  ofServerHint: 'Les résultats plus grands arrivent en parties. 0 : toujours entiers. Vide : selon les paramètres.',
+  ofHubHint:
+    'Les résultats plus grands arrivent en parties ; un serveur, un groupe ou un outil peut avoir sa propre limite. Vide : toujours entiers.',
+  context: 'Ce que lisent les modèles',
+  code: 'Mode code',
+  codeHint: 'Limites d’une exécution sur /mcp/$code.',
+  codeSeconds: 'Secondes',
+  codeMemory: 'Mémoire (Mo)',
+  codeCalls: 'Appels',
+};
+
+export const secrets: Texts['secrets'] = {
+  secretsIn: 'Secrets dans les arguments',
+  secretsOut: 'Secrets dans les résultats',
+  hint: 'Les jetons et les clés reconnaissables à leur forme.',
+  allow: 'Ne sont pas recherchés',
+  mask: 'Sont masqués',
+  refuse: 'L’appel est refusé',
+};

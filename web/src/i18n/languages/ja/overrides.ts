@@ -54,3 +54,30 @@ export const overrides: Texts['overrides'] = {
   removeText: 'クライアントには、以前の名前、文言、引数でツールが見えるようになります。',
   removed: '上書きを削除しました。',
 };
+
+export const parts: Texts['parts'] = {
+  title: '大きな結果',
+  were: 'このツールの結果は、過去 30 日間で最大約 {{tokens}} トークンでした。',
+  offer: '分割して返す',
+  most: '結果のトークン数の上限',
+  mostHint:
+    'クライアントは最初の項目をまとまりのまま受け取り、必要なら続きを読みます。0：常に全体。空欄：サーバーの設定に従います。',
+  ofServer: '結果のトークン数の上限',
+  ofServerHint: 'これより大きな結果は分割されます。0：常に全体。空欄：設定に従います。',
+  ofHubHint: 'これより大きな結果は分割されます。サーバー、グループ、ツールごとに上限を設定できます。空欄：常に全体。',
+  context: 'モデルが読むもの',
+  code: 'コードモード',
+  codeHint: '/mcp/$code での 1 回の実行の上限です。',
+  codeSeconds: '秒数',
+  codeMemory: 'メモリ（MB）',
+  codeCalls: '呼び出し数',
+};
+
+export const secrets: Texts['secrets'] = {
+  secretsIn: '引数の中の秘密情報',
+  secretsOut: '結果の中の秘密情報',
+  hint: '形式からそれと分かるトークンや鍵が対象です。',
+  allow: '検査しない',
+  mask: '伏せる',
+  refuse: '呼び出しを拒否する',
+};

@@ -29,6 +29,8 @@ export const connect: Texts['connect'] = {
     allText: '你可以使用的所有工具。',
     smart: '搜索全部工具',
     smartText: '用两个工具查找并调用其他所有工具：无论有多少服务器，token 都很少。',
+    code: '用代码调用全部工具',
+    codeText: '一个搜索工具，加上一个运行几行 JavaScript 的工具：代码可调用许多工具，只有返回值会到达模型。',
     group: '一个分组',
     groupText: '只有该分组的服务器和工具。',
     server: '一个服务器',

@@ -52,3 +52,29 @@ export const overrides: Texts['overrides'] = {
   removeText: '客户端将看到该工具原来的名称、文字和参数。',
   removed: '覆盖已移除。',
 };
+
+export const parts: Texts['parts'] = {
+  title: '大型结果',
+  were: '过去 30 天内，此工具的结果最多约 {{tokens}} 个 token。',
+  offer: '分段返回',
+  most: '单个结果的 token 上限',
+  mostHint: '客户端先收到前面的完整条目，需要时再继续读取。0：始终完整。留空：与服务器一致。',
+  ofServer: '单个结果的 token 上限',
+  ofServerHint: '更大的结果会分段返回。0：始终完整。留空：按设置。',
+  ofHubHint: '更大的结果会分段返回；服务器、分组或工具可以有各自的上限。留空：始终完整。',
+  context: '模型读取的内容',
+  code: '代码模式',
+  codeHint: '/mcp/$code 单次运行的上限。',
+  codeSeconds: '秒数',
+  codeMemory: '内存（MB）',
+  codeCalls: '调用次数',
+};
+
+export const secrets: Texts['secrets'] = {
+  secretsIn: '参数中的机密',
+  secretsOut: '结果中的机密',
+  hint: '可从形式上识别的令牌和密钥。',
+  allow: '不检查',
+  mask: '遮蔽',
+  refuse: '拒绝调用',
+};
