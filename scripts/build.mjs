@@ -15,6 +15,7 @@ const entries = {
   compiled: 'src/cli/compiled.ts',
   'embedded-worker': 'src/database/embedded-worker.ts',
   'code-worker': 'src/mcp/code/code-worker.ts',
+  'document-worker': 'src/upstream/channels/openapi/document-worker.ts',
   'embedded-maker': 'src/database/embedded-maker.ts',
   'make-archive': 'src/database/make-archive.ts',
 };

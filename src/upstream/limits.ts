@@ -264,6 +264,9 @@ export const upstreamLimits = {
 
   /** An OpenAPI document; the largest public ones (code hosts, payment services) are 12 MB. */
   openapiDocumentBytes: 16 * 1024 * 1024,
+  /** A larger one is read in a thread of its own, where the memory of it goes when it is read. */
+  openapiThreadBytes: 256 * 1024,
+  openapiThreadMb: 1_024,
   /** Operations of one document that become tools; more than any client can show. */
   openapiOperations: 10_000,
   /** Parameters of one operation; the rest is not offered. */

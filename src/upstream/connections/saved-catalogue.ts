@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -68,6 +69,8 @@ function isItem(value: unknown): value is Item {
   return isObject(value) && typeof value['key'] === 'string' && typeof value['text'] === 'string';
 }
 
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+
 /**
  * Writes the catalogue to disk some time after it changed, and at the end; `savedText` is what is there already. A disk
  * that is full costs only the next start some seconds.
@@ -78,16 +81,18 @@ export function catalogueSaver(
   pool: { toSave(): readonly SavedOffer[] },
   log: Logger,
 ) {
-  let last = savedText;
+  // Not the text: of many large servers it takes as much memory as all they offer.
+  let last = digestOf(savedText);
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   async function save(): Promise<void> {
     const text = catalogueText(pool.toSave());
-    if (text === last) return;
+    const digest = digestOf(text);
+    if (digest === last) return;
     try {
       await writeFileAtomic(path, text);
-      last = text;
+      last = digest;
     } catch (error) {
       log.warn('catalogue not saved', { error: errorText(error) });
     }

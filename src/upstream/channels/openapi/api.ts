@@ -7,8 +7,10 @@ import type { CredentialSource } from './credentials.ts';
 import { openDeadline, unlessAborted } from './deadline.ts';
 import { checked, parseDocument } from './document.ts';
 import type { Answer, Credentials, HttpClient } from './http.ts';
-import { type Operation, type Operations, readOperations } from './operations.ts';
-import { type Document, own, ownText } from './pointer.ts';
+import { readInThread } from './document-thread.ts';
+import type { Operation, Operations, Reading } from './operations.ts';
+import type { Document } from './pointer.ts';
+import { readDocument, type ReadDocument } from './read-document.ts';
 
 /** A document that was loaded: what it says of itself, its tools, and its operations by tool name. */
 export interface Api {
@@ -28,6 +30,8 @@ interface Loading {
   readonly documentCredentials: CredentialSource;
   readonly credentials: CredentialSource;
   readonly timeoutMs: number;
+  /** Aborts when the channel is closed. */
+  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
@@ -39,21 +43,33 @@ export async function loadApi(loading: Loading): Promise<Api> {
   const { name, config, credentials, log } = loading;
   const { source, servers, media } = config;
   const startedAt = performance.now();
-  const document = 'url' in source ? await fetchDocument(loading, source.url) : inlineDocument(name, source.schema);
-  const documentUrl = 'url' in source ? source.url : undefined;
-  const found = await readOperations(document, { documentUrl, supplied: credentials.supplied, servers, media });
-  report(found, name, log);
-  const info = own(document, 'info');
-  const tools = [...found.byName.values()].map(({ tool }) => tool);
+  const documentUrl = 'url' in source ? source.url.href : undefined;
+  const reading = { documentUrl, supplied: credentials.supplied, servers, media };
+  const read =
+    'url' in source
+      ? await readFetched(await fetchDocument(loading, source.url), shownAddress(source.url), reading, loading.signal)
+      : await readDocument(inlineDocument(name, source.schema), reading);
+  report(read.operations, name, log);
+  const tools = [...read.operations.byName.values()].map(({ tool }) => tool);
   log.debug('OpenAPI document loaded', { tools: tools.length, ms: Math.round(performance.now() - startedAt) });
   return {
-    title: ownText(info, 'title')?.slice(0, 200) ?? name,
-    version: ownText(info, 'version')?.slice(0, 100) ?? '0',
-    description: ownText(info, 'description')?.slice(0, upstreamLimits.openapiDescriptionChars),
-    operations: found.byName,
+    title: read.title ?? name,
+    version: read.version ?? '0',
+    description: read.description,
+    operations: read.operations.byName,
     pages: pagesOf(tools),
   };
 }
+
+/** A large document would keep the hub from everything else while it is read, so that is done in a thread. */
+function readFetched(bytes: Buffer, shown: string, reading: Reading, signal: AbortSignal): Promise<ReadDocument> {
+  return bytes.length > upstreamLimits.openapiThreadBytes
+    ? readInThread({ bytes, shown, reading }, signal)
+    : readDocument(parseDocument(bytes.toString(), shown), reading);
+}
+
+/** Without its query, which may hold a key. */
+const shownAddress = (url: URL): string => `${url.origin}${url.pathname}`;
 
 /**
  * Sends with the credentials of a source, once more with others when they are refused with 401. A signal ends the
@@ -71,9 +87,8 @@ export async function sendAuthorized(
   return second === undefined ? answer : send(second);
 }
 
-async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loading, url: URL): Promise<Document> {
-  // Without its query, which may hold a key.
-  const shown = `${url.origin}${url.pathname}`;
+async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loading, url: URL): Promise<Buffer> {
+  const shown = shownAddress(url);
   const late = `Fetching the OpenAPI document of server "${name}" from ${shown} took longer than ${timeoutMs} ms.`;
   const deadline = openDeadline(timeoutMs, late);
   const { signal } = deadline;
@@ -89,7 +104,7 @@ async function fetchDocument({ name, http, documentCredentials, timeoutMs }: Loa
     const answer = await sendAuthorized(documentCredentials, signal, (credentials) =>
       http.send({ ...common, credentials }),
     );
-    if (answer.status === 200) return parseDocument(answer.bytes.toString(), shown);
+    if (answer.status === 200) return answer.bytes;
     const refused = answer.status === 401 || answer.status === 403;
     const reason: Reason = {
       code: refused ? 'api_credential' : 'api_not_fetched',

@@ -11,11 +11,15 @@ export interface Body {
   readonly kind: 'json' | 'form' | 'multipart' | 'text' | 'base64';
   readonly mediaType: string;
   readonly required: boolean;
+  /** How the fields of a form are written, where the document says. */
+  readonly fields: ReadonlyMap<string, Field>;
+}
+
+/** A body with what describes it. */
+export interface DescribedBody extends Body {
   /** The schema of the media type, as the document has it. */
   readonly schema: unknown;
   readonly description: string | undefined;
-  /** How the fields of a form are written, where the document says. */
-  readonly fields: ReadonlyMap<string, Field>;
 }
 
 interface Field {
@@ -35,7 +39,11 @@ export interface EncodedBody {
  * Chooses the media type a model can write best: JSON, then forms, then text, then bytes. Of `preferred`, which the
  * operator has set, the first that the operation takes comes before all. Undefined when there is no body.
  */
-export function chooseBody(document: Document, source: unknown, preferred: readonly string[] = []): Body | undefined {
+export function chooseBody(
+  document: Document,
+  source: unknown,
+  preferred: readonly string[] = [],
+): DescribedBody | undefined {
   const requestBody = resolved(document, source);
   const candidates = entriesOf(own(requestBody, 'content'))
     .map(([mediaType, media]) => ({ ...kindOf(mediaType), media }))

@@ -55,7 +55,17 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
   const inFlight = new Map<number, Deadline>();
   let closing: Promise<void> | undefined;
 
-  const loading = loadApi({ name, config, http, documentCredentials, credentials, timeoutMs, log });
+  const closed = new AbortController();
+  const loading = loadApi({
+    name,
+    config,
+    http,
+    documentCredentials,
+    credentials,
+    timeoutMs,
+    signal: closed.signal,
+    log,
+  });
   loading.catch((error: unknown) => {
     if (closing !== undefined) return;
     void close();
@@ -105,6 +115,7 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
 
   function close(): Promise<void> {
     closing ??= http.close();
+    closed.abort();
     for (const id of inFlight.keys()) abandon(id);
     return closing;
   }

@@ -146,7 +146,7 @@ const shape = z
     const common = {
       security: api ?? open,
       documentSecurity: specSecurity ?? api ?? open,
-      servers: { baseUrl, variables: own.serverVariables ?? {} },
+      servers: { baseUrl: baseUrl?.href, variables: own.serverVariables ?? {} },
       media: { preferred: own.mediaType, byTool: own.mediaTypes ?? {} },
     };
     const parsed = url === undefined ? undefined : httpUrl(url);

@@ -2,17 +2,17 @@ import { setImmediate as breathe } from 'node:timers/promises';
 
 import { isObject } from '../../../core/protocol/rpc.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { type Body, chooseBody, sameType } from './body.ts';
+import { type Body, chooseBody, type DescribedBody, sameType } from './body.ts';
 import type { MediaChoice } from './config.ts';
 import { isVersion30 } from './document.ts';
 import { argumentNames, toolNames } from './names.ts';
-import { type Parameter, parametersOf, type Supplied } from './parameters.ts';
+import { type DescribedParameter, type Parameter, parametersOf, type Supplied } from './parameters.ts';
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { openSchemas } from './schema.ts';
 import { baseUrl, type ServerChoice } from './servers.ts';
 import { describeTool } from './tool.ts';
 
-/** One operation of the document, ready to be called. */
+/** One operation of the document, ready to be called. Nothing of the document stays with it. */
 export interface Operation {
   readonly name: string;
   /** The tool as it is listed, as JSON text. */
@@ -21,7 +21,8 @@ export interface Operation {
   readonly method: string;
   /** The template: `/users/{id}`. */
   readonly path: string;
-  readonly base: URL;
+  /** The address of the API, without a slash at its end. */
+  readonly base: string;
   readonly parameters: readonly Parameter[];
   readonly body: Body | undefined;
 }
@@ -53,7 +54,7 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 /** What is known of an API besides its document. */
 export interface Reading {
   /** Undefined for a document that stands in the settings. */
-  readonly documentUrl: URL | undefined;
+  readonly documentUrl: string | undefined;
   readonly supplied: Supplied;
   readonly servers: ServerChoice;
   readonly media: MediaChoice;
@@ -97,11 +98,28 @@ export async function readOperations(
     const keys = argumentNames(declared, body !== undefined);
     const parameters = declared.map((parameter, at) => ({ ...parameter, key: keys[at] ?? parameter.name }));
     const tool = describeTool({ name, method, path, operation, parameters, body, schemas });
-    byName.set(name, { name, tool: JSON.stringify(tool), method: method.toUpperCase(), path, base, parameters, body });
+    byName.set(name, {
+      name,
+      tool: JSON.stringify(tool),
+      method: method.toUpperCase(),
+      path,
+      base: base.href,
+      parameters: parameters.map(withoutSource),
+      body: body && withoutSchema(body),
+    });
   }
   for (const name of Object.keys(media.byTool)) if (!names.includes(name)) unused.push(`there is no tool ${name}`);
   problems.push(...[...schemas.unresolved].map((reference) => `${reference.slice(0, 200)} was not followed`));
   return { byName, problems, unused };
+}
+
+function withoutSource(parameter: DescribedParameter): Parameter {
+  const { key, name, in: place, required, json, style, explode, allowReserved } = parameter;
+  return { key, name, in: place, required, json, style, explode, allowReserved };
+}
+
+function withoutSchema({ kind, mediaType, required, fields }: DescribedBody): Body {
+  return { kind, mediaType, required, fields };
 }
 
 function findOperations(document: Document, problems: string[]): Found[] {

@@ -10,6 +10,10 @@ export interface Parameter extends Manner {
   readonly required: boolean;
   /** The value is written as JSON (a parameter with `content`). */
   readonly json: boolean;
+}
+
+/** A parameter with what describes it. */
+export interface DescribedParameter extends Parameter {
   /** As the document has it, for its schema and description. */
   readonly source: Record<string, unknown>;
 }
@@ -25,7 +29,7 @@ export interface Supplied {
 }
 
 /** A parameter as the document declares it, without the name of its argument. */
-export type Declared = Omit<Parameter, 'key'>;
+export type Declared = Omit<DescribedParameter, 'key'>;
 
 const placeOrder: Place[] = ['path', 'query', 'header', 'cookie'];
 

@@ -128,7 +128,8 @@ function othersOf(operation: Operation, parameter: Parameter, supplied: Supplied
 }
 
 function urlOf(operation: Operation, given: ReadonlyMap<string, string>, query: readonly string[]): URL {
-  const { base, path, parameters } = operation;
+  const { path, parameters } = operation;
+  const base = new URL(operation.base);
   const byName = new Map(parameters.filter((one) => one.in === 'path').map((one) => [one.name, one]));
   const [template = '', fixedQuery = ''] = (path.split('#')[0] ?? '').split('?');
   const filled = template.replace(/\{([^{}]*)\}/g, (_, name: string) => {

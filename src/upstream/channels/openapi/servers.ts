@@ -5,7 +5,7 @@ import { entriesOf, own, ownText } from './pointer.ts';
  * variables of its templates.
  */
 export interface ServerChoice {
-  readonly baseUrl: URL | undefined;
+  readonly baseUrl: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -15,13 +15,13 @@ export interface ServerChoice {
  * the document's host. The path has no trailing slash; a query, a fragment and a password in it are dropped. Undefined
  * when there is none: an inline document with relative servers.
  */
-export function baseUrl(servers: unknown, documentUrl: URL | undefined, choice: ServerChoice): URL | undefined {
-  if (choice.baseUrl !== undefined) return bareBase(choice.baseUrl);
+export function baseUrl(servers: unknown, documentUrl: string | undefined, choice: ServerChoice): URL | undefined {
+  if (choice.baseUrl !== undefined) return bareBase(new URL(choice.baseUrl));
   const listed: unknown[] = Array.isArray(servers) && servers.length > 0 ? servers : [{ url: '/' }];
   for (const server of listed) {
     const written = filled(ownText(server, 'url'), own(server, 'variables'), choice.variables);
-    if (written === undefined || !URL.canParse(written, documentUrl?.href)) continue;
-    const url = new URL(written, documentUrl?.href);
+    if (written === undefined || !URL.canParse(written, documentUrl)) continue;
+    const url = new URL(written, documentUrl);
     if (url.protocol !== 'http:' && url.protocol !== 'https:') continue;
     return bareBase(url);
   }

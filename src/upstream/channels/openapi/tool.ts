@@ -1,7 +1,7 @@
 import { upstreamLimits } from '../../limits.ts';
-import type { Body } from './body.ts';
+import type { DescribedBody } from './body.ts';
 import { descriptionOf, examplesOf, type Schema } from './keywords.ts';
-import type { Parameter } from './parameters.ts';
+import type { DescribedParameter } from './parameters.ts';
 import { entriesOf, own, ownText } from './pointer.ts';
 import type { Convert, Schemas } from './schema.ts';
 
@@ -19,8 +19,8 @@ interface Parts {
   readonly method: string;
   readonly path: string;
   readonly operation: Schema;
-  readonly parameters: readonly Parameter[];
-  readonly body: Body | undefined;
+  readonly parameters: readonly DescribedParameter[];
+  readonly body: DescribedBody | undefined;
   readonly schemas: Schemas;
 }
 
@@ -59,7 +59,7 @@ function inputSchema({ parameters, body }: Parts, convert: Convert): Schema {
   return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
-function parameterSchema({ key, name, in: place, source }: Parameter, convert: Convert): Schema {
+function parameterSchema({ key, name, in: place, source }: DescribedParameter, convert: Convert): Schema {
   const [content] = entriesOf(own(source, 'content')).map(([, media]) => media);
   const schema = own(source, 'schema') ?? own(content, 'schema');
   const sent = key === name ? undefined : `Sent as ${place} parameter "${name}".`;
@@ -74,7 +74,7 @@ function parameterSchema({ key, name, in: place, source }: Parameter, convert: C
   };
 }
 
-function bodySchema(body: Body, convert: Convert): Schema {
+function bodySchema(body: DescribedBody, convert: Convert): Schema {
   if (body.kind === 'text')
     return { type: 'string', ...described([body.description, `Sent as it is, as ${body.mediaType}.`]) };
   if (body.kind === 'base64') {

@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads';
+
+import { errorText, HubError } from '../../../core/errors.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { shipped } from '../../../core/shipped.ts';
+import { upstreamLimits } from '../../limits.ts';
+import type { Reading } from './operations.ts';
+import type { ReadDocument } from './read-document.ts';
+
+/** Node 20 runs no TypeScript: the thread comes from the build. */
+const workerFile = shipped('dist/document-worker.js');
+
+export interface DocumentTask {
+  readonly bytes: Uint8Array;
+  /** What the document is called in errors. */
+  readonly shown: string;
+  readonly reading: Reading;
+}
+
+export type DocumentOutcome =
+  | { readonly read: ReadDocument }
+  | {
+      readonly refused: {
+        readonly code: HubError['code'];
+        readonly message: string;
+        readonly reason: Reason | undefined;
+      };
+    }
+  | { readonly failed: string };
+
+/** The documents that are read: one after another, since each takes some hundred megabytes while it is. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Reads a document in a thread, which ends with it, and the memory that the reading took with the thread. Throws
+ * HubError as `parseDocument` does, `misconfigured` where it takes more memory than a document may.
+ */
+export function readInThread(task: DocumentTask, signal: AbortSignal): Promise<ReadDocument> {
+  const read = last.then(() => readNow(task, signal));
+  last = read.then(
+    () => {},
+    () => {},
+  );
+  return read;
+}
+
+async function readNow(task: DocumentTask, signal: AbortSignal): Promise<ReadDocument> {
+  if (signal.aborted) throw closed();
+  const resourceLimits = { maxOldGenerationSizeMb: upstreamLimits.openapiThreadMb };
+  // A copy of its own is moved to the thread: a Buffer may share its memory with others.
+  const bytes = new Uint8Array(task.bytes);
+  const workerData: DocumentTask = { ...task, bytes };
+  const transferList = [bytes.buffer];
+  const worker = new Worker(workerFile, { workerData, transferList, execArgv: [], env: {}, resourceLimits });
+  const stop = (): void => void worker.terminate();
+  signal.addEventListener('abort', stop);
+  try {
+    const outcome = await outcomeOf(worker, task.shown);
+    if ('read' in outcome) return outcome.read;
+    if ('failed' in outcome) throw new Error(outcome.failed);
+    const { code, message, reason } = outcome.refused;
+    throw new HubError(code, message, reason && { reason });
+  } catch (error) {
+    throw signal.aborted ? closed() : error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}
+
+function outcomeOf(worker: Worker, shown: string): Promise<DocumentOutcome> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', (error: NodeJS.ErrnoException) => reject(whyEnded(shown, error)));
+    worker.once('exit', (code) => reject(new Error(`the thread that reads the document ended with ${code}`)));
+  });
+}
+
+const closed = (): HubError => new HubError('upstream_unavailable', 'The connection to the API is closed.');
+
+function whyEnded(shown: string, error: NodeJS.ErrnoException): Error {
+  if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return new Error(errorText(error), { cause: error });
+  const why = `reading it takes more than ${upstreamLimits.openapiThreadMb} MB of memory`;
+  return new HubError('misconfigured', `Cannot read ${shown} as an OpenAPI document: ${why}.`, {
+    cause: error,
+    reason: { code: 'api_unreadable', values: { why } },
+  });
+}
