@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { atEnd } from './at-end.ts';
+import { atEnd, atFileEnd } from './at-end.ts';
 import { temporaryFolder } from './hostile.ts';
 import { Hopeless, until } from './until.ts';
 
@@ -34,11 +34,17 @@ export interface Running {
 /** `hub` is what `TOOLHUB_URL` names. */
 export function person(hub: { readonly url: string }): Person {
   const home = temporaryFolder();
+  const envOf = (env: Record<string, string>) => ({
+    HOME: home,
+    XDG_CONFIG_HOME: `${home}/.config`,
+    TOOLHUB_URL: hub.url,
+    ...env,
+  });
 
   function start(args: readonly string[], { env = {}, input }: RunOptions = {}): Running {
     const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
       cwd: home,
-      env: { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, TOOLHUB_URL: hub.url, ...env },
+      env: envOf(env),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     atEnd(() => void child.kill('SIGKILL'));
@@ -59,5 +65,60 @@ export function person(hub: { readonly url: string }): Person {
     };
   }
 
-  return { home, start, run: (args, options) => start(args, options).ended };
+  async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { env = {}, input = '' } = options;
+    const ran = await runLoaded({ args, env: envOf(env), cwd: home, input });
+    return ran ?? start(args, options).ended;
+  }
+
+  return { home, start, run };
+}
+
+/** A command with all that a process of its own would be given. */
+interface Task {
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+  readonly cwd: string;
+  readonly input: string;
+}
+
+/** What of the program a test file has run in a process of its own, and the one process for what it runs again. */
+const known = new Set<string>();
+let loaded: { readonly child: ChildProcess; busy: boolean } | undefined;
+
+/**
+ * Runs a command in a process that has loaded the program already, which takes a tenth of a start. Undefined where it
+ * is to have its own: the first of its name in a test file, one beside another, and what Node reads when it starts.
+ */
+async function runLoaded(task: Task): Promise<Ran | undefined> {
+  const name = task.args[0] ?? '';
+  const isFirst = !known.has(name);
+  if (known.size === 0) atFileEnd(endLoaded);
+  known.add(name);
+  const forNode = Object.keys(task.env).some((variable) => variable.startsWith('NODE_'));
+  if (isFirst || forNode || loaded?.busy) return undefined;
+  loaded ??= {
+    child: fork(resolve('test/kit/fixtures/commands.mjs'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+    busy: false,
+  };
+  const { child } = loaded;
+  loaded.busy = true;
+  child.send(task);
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The program ended: ${String(code)}`)));
+  try {
+    const [ran] = (await Promise.race([once(child, 'message'), ended])) as [Ran];
+    loaded.busy = false;
+    return ran;
+  } catch (error) {
+    loaded = undefined;
+    throw error;
+  } finally {
+    ended.catch(() => undefined);
+  }
+}
+
+function endLoaded(): void {
+  loaded?.child.kill('SIGKILL');
+  loaded = undefined;
+  known.clear();
 }
