@@ -1,4 +1,5 @@
-// npm run bench:search -- <data folder> [--sets a,b] [--speed-only | --no-speed] [--model file] [--runs folder]
+// npm run bench:search -- <data folder> [--sets a,b] [--speed-only | --no-speed] [--brief] [--model file]
+//   [--runs folder]
 // How well the search finds tools, with its channels switched off one by one, and how fast it is. README.md explains
 // the figures.
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,6 +16,7 @@ const { values: options, positionals } = parseArgs({
     sets: { type: 'string' },
     model: { type: 'string' },
     runs: { type: 'string' },
+    brief: { type: 'boolean' },
     'no-speed': { type: 'boolean' },
     'speed-only': { type: 'boolean' },
   },
@@ -22,7 +24,9 @@ const { values: options, positionals } = parseArgs({
 const folder = dataFolder(positionals[0]);
 if (!folder) process.exit(2);
 
+const before = process.cpuUsage();
 const embedder = await loadLocalEmbedder(options.model);
+const { user, system } = process.cpuUsage(before);
 
 const variants = [
   ['all channels', {}],
@@ -37,7 +41,7 @@ const variants = [
 ];
 
 if (!options['speed-only']) printQuality();
-if (!options['no-speed']) await measureSpeed(readSet(folder, 'mcp-union'), embedder);
+if (!options['no-speed']) await measureSpeed(readSet(folder, 'mcp-union'), embedder, (user + system) / 1_000);
 
 function printQuality() {
   const names = (options.sets?.split(',') ?? allSets).filter((name) => hasSet(folder, name));
@@ -57,7 +61,7 @@ function printQuality() {
       sets.map(({ queries }) => String(queries.length)),
     ),
   );
-  for (const [label, changes] of variants) {
+  for (const [label, changes] of options.brief ? variants.slice(0, 1) : variants) {
     const results = sets.map((set) => scoreSet(set, changes, label));
     const macro = inMacro ? [mean(macroSets.map((name) => results[names.indexOf(name)]))] : [];
     console.log(

@@ -18,11 +18,14 @@ export const ranking = {
   otherAction: 0.8,
   nearAction: 0.95,
   /** Share of the clauses against the request as a whole, and how many count. */
-  clauses: 0.5,
-  mostClauses: 10,
+  clauses: 0.6,
+  mostClauses: 12,
   /** What a tool gains when its server has other good answers: this times their mean, over so many tools at most. */
   server: 0.5,
   serverTools: 20,
+  /** By how much that grows with each clause beyond so many: a task that is told at length is about one subject. */
+  serverPerClause: 0.2,
+  serverClauses: 4,
   /** Share of the conversation so far. */
   context: 0.2,
 };
@@ -113,6 +116,7 @@ export function addServers(
   slots: Pick<DocumentIds, 'serverOf' | 'servers'>,
   visible: Visible,
   ranking: Ranking,
+  clauses: number,
 ): Float32Array {
   const { serverOf } = slots;
   const { mask } = visible;
@@ -129,8 +133,9 @@ export function addServers(
     const count = counts[server] ?? 0;
     for (let i = 0; i < count; i++) means[server] = (means[server] ?? 0) + (tops[server * room + i] ?? 0) / count;
   }
+  const share = ranking.server * (1 + ranking.serverPerClause * Math.max(0, clauses - ranking.serverClauses));
   for (let slot = 0; slot < mask.length; slot++) {
-    scores[slot] = (scores[slot] ?? 0) + ranking.server * (means[serverOf[slot] ?? 0] ?? 0);
+    scores[slot] = (scores[slot] ?? 0) + share * (means[serverOf[slot] ?? 0] ?? 0);
   }
   return means;
 }

@@ -115,6 +115,36 @@ test('each part of a long request finds its tool', () => {
   );
 });
 
+test('each step of a task in one sentence finds its tool', () => {
+  const engine = engineOf(office);
+  const query = 'Look up the forecast for Rome, write an email about it and track the parcel with the umbrellas';
+  expect(keys(engine.search({ query, limit: 3, threshold: 0 })).toSorted()).toEqual([
+    'mail/send_message',
+    'shop/track-parcel',
+    'weather/getForecast',
+  ]);
+});
+
+test('tools and requests in other languages meet, and a task in them is taken apart as well', () => {
+  const engine = engineOf([
+    ...office,
+    tool('tianqi', 'query', '查询城市的天气预报'),
+    tool('youjian', 'send', '发送电子邮件给收件人'),
+    tool('fichiers', 'convertir', 'Convertit un document en PDF et enregistre le résultat.'),
+    tool('bahn', 'verbindungen', 'Sucht Zugverbindungen zwischen zwei Bahnhöfen.'),
+  ]);
+  const first = (query: string): string | undefined => keys(engine.search({ query, limit: 3 }))[0];
+  expect(first('明天北京的天气')).toBe('tianqi/query');
+  expect(first('convertir des documents en pdf')).toBe('fichiers/convertir');
+  expect(first('Zugverbindung nach Bern suchen')).toBe('bahn/verbindungen');
+  expect(first('Zugverbindugen nach Bern')).toBe('bahn/verbindungen');
+  const task = '先查询上海明天的天气预报，然后发送电子邮件给同事。';
+  expect(keys(engine.search({ query: task, limit: 2, threshold: 0 })).toSorted()).toEqual([
+    'tianqi/query',
+    'youjian/send',
+  ]);
+});
+
 test('equal tools come in the order of their keys', () => {
   const same = ['c', 'a', 'b'].map((key) => ({ ...tool('s', 'same', 'Same.'), key }));
   for (const order of [same, same.toReversed()]) {

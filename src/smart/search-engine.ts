@@ -102,7 +102,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     }
     const context = request.context?.slice(-smartLimits.searchChars) ?? '';
     if (context !== '') addShare(found.scores, 1, part.score(context, visible, lighter).scores, numbers.context);
-    return answer(request, found, addServers(found.scores, slots, visible, numbers), visible);
+    return answer(request, found, addServers(found.scores, slots, visible, numbers, clauses.length), visible);
   }
 
   function answer(request: SearchRequest, found: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {

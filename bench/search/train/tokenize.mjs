@@ -79,7 +79,10 @@ function paraphrased(rows) {
       .filter((tool) => !isExamined(tool.description) && (part !== 'first-half' || !inSecondHalf(tool)))
       .map((tool) => [tool.key, tool]),
   );
-  return rows.flatMap(({ id, q }) => q.flatMap((query) => pairsOf(query, byId.get(id))));
+  // By server: train.py takes neighbours into one batch.
+  return rows
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .flatMap(({ id, q }) => q.flatMap((query) => pairsOf(query, byId.get(id)).map((pair) => [...pair, id])));
 }
 
 /** A query with all of its tool, and mostly once more with a part of it, as the vector of a tool is a mean of those. */
@@ -93,7 +96,9 @@ function pairsOf(query, tool) {
 }
 
 function write(source, pairs) {
-  const lines = pairs.map(([a, b]) => [a.join(' '), b.join(' ')]).filter(([a, b]) => a !== '' && b !== '' && a !== b);
+  const lines = pairs
+    .map(([a, b, tool = '']) => [a.join(' '), b.join(' '), tool])
+    .filter(([a, b]) => a !== '' && b !== '' && a !== b);
   writeFileSync(join(output, `${source}.txt`), lines.map((line) => line.join('\t')).join('\n'));
   console.log(source.padEnd(14), String(lines.length).padStart(8), 'pairs');
 }

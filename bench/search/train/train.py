@@ -28,6 +28,10 @@ options.add_argument('--batch', type=int, default=128)
 options.add_argument('--scale', type=float, default=12.0, help='how sharply a batch is told apart; 20 made long queries worse')
 options.add_argument('--rate', type=float, default=0.1)
 options.add_argument('--dropout', type=float, default=0.12, help='share of the words of each text that are left out')
+options.add_argument('--ordered', default='paraphrases,botocore,openapi,mcplists,toucan,tldr')
+options.add_argument('--block', type=int, default=16)
+options.add_argument('--span', type=int, default=48)
+options.add_argument('--blocked', type=float, default=0.5)
 options.add_argument('--seed', type=int, default=1)
 options.add_argument(
     '--sources',
@@ -43,17 +47,18 @@ def read(source):
     pairs = []
     with open(os.path.join(args.tokens, source + '.txt'), encoding='utf-8') as lines:
         for line in lines:
-            a, _, b = line.rstrip('\n').partition('\t')
-            pairs.append((a.split(' '), b.split(' ')))
+            a, b, tool = line.rstrip('\n').split('\t')
+            pairs.append((a.split(' '), b.split(' '), tool))
     return pairs
 
 
+ordered = set(args.ordered.split(','))
 weights = {name: float(weight) for name, weight in (part.split(':') for part in args.sources.split(','))}
 pairs = {name: read(name) for name in weights}
 
 counts = collections.Counter()
 for name, rows in pairs.items():
-    for a, b in rows:
+    for a, b, _ in rows:
         # The dictionary is large and says little about which words tools and queries use.
         for word in a + b:
             counts[word] += 0.25 if name == 'wordnet' else 1
@@ -88,13 +93,16 @@ class Texts:
 
 
 def usable(rows):
-    return [(a, b) for a, b in rows if any(w in row_of for w in a) and any(w in row_of for w in b)]
+    return [row for row in rows if all(any(w in row_of for w in side) for side in row[:2])]
 
 
 sides = {}
 for name, rows in pairs.items():
     rows = usable(rows)
-    sides[name] = (Texts([a for a, _ in rows]), Texts([b for _, b in rows]), len(rows))
+    tools = {}
+    # Rows without a tool come in twos (of a name, and of a description), so a neighbour may be the same operation.
+    tool = np.array([tools.setdefault(tool, -1 - len(tools)) if tool else row for row, (_, _, tool) in enumerate(rows)])
+    sides[name] = (Texts([a for a, _, _ in rows]), Texts([b for _, b, _ in rows]), len(rows), tool)
 names = list(sides)
 share = np.array([weights[name] for name in names])
 share /= share.sum()
@@ -120,12 +128,22 @@ def softmax(scores, axis):
     return powers / powers.sum(axis, keepdims=True)
 
 
+def choose(name, size):
+    """The rows of a batch; of a source in which neighbours belong to one service, some neighbours."""
+    batch = min(args.batch, size)
+    if name not in ordered or args.block < 2 or random.random() > args.blocked:
+        return random.integers(0, size, batch)
+    starts = random.integers(0, max(1, size - args.span), batch // args.block)
+    return np.unique(starts[:, None] + random.integers(0, min(args.span, size), (len(starts), args.block)))
+
+
 started = time.time()
 mean_loss = None
 for step in range(args.steps):
     rate = args.rate * (1 - step / args.steps) * min(1, (step + 1) / 200)
-    left, right, size = sides[names[random.choice(len(names), p=share)]]
-    chosen = random.integers(0, size, min(args.batch, size))
+    name = names[random.choice(len(names), p=share)]
+    left, right, size, tool = sides[name]
+    chosen = choose(name, size)
     batch = len(chosen)
     words_a, values_a, text_a = left.take(chosen)
     words_b, values_b, text_b = right.take(chosen)
@@ -138,6 +156,7 @@ for step in range(args.steps):
     # Pairs that share a side are no examples of what does not belong together.
     same = left.same[chosen][:, None] == left.same[chosen][None, :]
     same |= right.same[chosen][:, None] == right.same[chosen][None, :]
+    same |= np.abs(tool[chosen][:, None] - tool[chosen][None, :]) <= (tool[chosen][:, None] >= 0)
     np.fill_diagonal(same, False)
     scores[same] = -1e4
     forward, backward = softmax(scores, 1), softmax(scores, 0)

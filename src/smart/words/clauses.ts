@@ -1,13 +1,30 @@
 /**
- * The parts of a long request that may each call for a tool of its own: sentences, lines, and what "and then" joins.
- * Empty when there is only one. At most `most`; what is left over counts with the request as a whole only.
+ * The steps of a request that may each call for a tool of its own: what punctuation and conjunctions part. Empty when
+ * there is only one. Of more than `most` the longest, in their order: short ones are greetings and asides.
  */
 export function clausesOf(query: string, most: number): string[] {
   const parts = query
-    .split(/(?<=[.!?;:])\s+|\n+|,\s+(?:and|then|also)\s+|\s+(?:and then|then|and also)\s+/)
+    .split(borders)
     .map((part) => part.trim())
-    .filter((part) => part.length > shortest);
-  return parts.length > 1 ? parts.slice(0, most) : [];
+    .filter((part) => weightOf(part) > shortest);
+  if (parts.length < 2) return [];
+  if (parts.length <= most) return parts;
+  const longest = parts.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, most);
+  const least = weightOf(longest.at(-1) ?? '');
+  return parts.filter((part) => weightOf(part) >= least).slice(0, most);
+}
+
+const joining = 'and then|and also|and|then|as well as|plus|but|while|before|after|so that|und|sowie|et|puis|y|luego';
+const borders = new RegExp(
+  `(?<=[.!?;:])\\s|[\\n。！？；，、]|,\\s(?:(?:and|then|also|or)\\s)?|\\s(?:${joining})\\s|\\s[–-]\\s|—|[()]`,
+);
+
+/** Letters of scripts without spaces say as much as two or three of others. */
+function weightOf(part: string): number {
+  return (
+    part.length +
+    2 * (part.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0)
+  );
 }
 
 /** Shorter parts are greetings and abbreviations. */
