@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Counted } from '../core/access/decision.ts';
 import type { CallLimits } from '../core/settings/types.ts';
 import { createCallCounts } from './call-counts.ts';
+import { governanceLimits } from './limits.ts';
 
 const start = Date.parse('2026-11-25T23:00:00Z');
 
@@ -248,4 +249,41 @@ test('callers without an account push each other out, and no one else', () => {
   expect(take(ann).kind).toBe('refused');
   expect(take(counted({ callsPerDay: 1 }, 'default address 0')).kind).toBe('taken');
   expect(take(counted({ callsPerDay: 1 }, 'default address 59999')).kind).toBe('refused');
+});
+
+describe('another round of a call', () => {
+  const round = (use: string) => ({ use, untilSecond: start / 1_000 + 600 });
+
+  test('is no other call, once; sent again it is one', () => {
+    const { take, made } = counts();
+    const ann = counted({ callsPerMinute: 2, callsPerDay: 2 });
+    const next = (use: string) => made.take([ann], round(use));
+    expect([take(ann), next('a'), next('b')]).toMatchObject([{ kind: 'taken' }, { kind: 'taken' }, { kind: 'taken' }]);
+    expect([next('a'), next('b')]).toMatchObject([{ kind: 'taken' }, { kind: 'refused' }]);
+    expect(next('c')).toMatchObject({ kind: 'taken' });
+    expect(take(ann)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('takes a place while it runs, and is not used up where there is none', () => {
+    const { take, made } = counts();
+    const ann = counted({ concurrentCalls: 1, callsPerMinute: 1 });
+    const first = take(ann);
+    expect(made.take([ann], round('a'))).toMatchObject({ kind: 'refused', limit: 'concurrentCalls' });
+    if (first.kind === 'taken') first.release();
+    const second = made.take([ann], round('a'));
+    expect(second).toMatchObject({ kind: 'taken' });
+    expect(take(counted({ concurrentCalls: 1 }))).toMatchObject({ kind: 'refused' });
+  });
+
+  test('is forgotten once it could not come any more, and counted where too many would have to be remembered', () => {
+    const { made, later } = counts();
+    const free = counted({ callsPerDay: 1 });
+    for (let i = 0; i < governanceLimits.rounds; i++) void made.take([free], round(`r${i}`));
+    expect([made.take([free], round('more')), made.take([free], round('more'))]).toMatchObject([
+      { kind: 'taken' },
+      { kind: 'refused' },
+    ]);
+    later(601_000);
+    expect(made.take([free], { use: 'late', untilSecond: start / 1_000 + 1_200 })).toMatchObject({ kind: 'taken' });
+  });
 });

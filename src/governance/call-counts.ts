@@ -4,10 +4,20 @@ import { governanceLimits } from './limits.ts';
 
 /** Counts calls against their limits (CONTRACT §9, Limits). */
 export interface CallCounts {
-  /** Counts one call at all of these, or at none of them. */
-  take(counted: readonly Counted[]): Taken | Promise<Taken>;
+  /**
+   * Counts one call at all of these, or at none of them. Another round of a call that was counted runs like one, and is
+   * no other call.
+   */
+  take(counted: readonly Counted[], round?: Round): Taken | Promise<Taken>;
   /** Whether a call would be counted now, without counting it. */
   look(counted: readonly Counted[]): Refused | undefined | Promise<Refused | undefined>;
+}
+
+/** Lets one round of a call pass without counting the call again, once. */
+export interface Round {
+  readonly use: string;
+  /** Until when it may; seconds since the epoch. */
+  readonly untilSecond: number;
 }
 
 export type Taken =
@@ -34,6 +44,7 @@ export function createCallCounts(
 ): CallCounts {
   const ofSettings = new Map<string, Count>();
   const strangers = new Map<string, Count>();
+  const used = new Map<string, Round>();
 
   function countOf(id: string): Count {
     const counts = isStranger(id) ? strangers : ofSettings;
@@ -62,8 +73,10 @@ export function createCallCounts(
 
   return {
     look: (counted) => refusal(counted, moment()),
-    take(counted) {
+    take(given, round) {
       const at = moment();
+      const isNew = !round || isUsed(used, round, at.clock);
+      const counted = isNew ? given : given.map(onlyRunning);
       for (const { id, caller } of counted) if (caller !== undefined) noteCaller(countOf(id), caller, at.passed);
       const refused = refusal(counted, at);
       if (refused) {
@@ -73,9 +86,10 @@ export function createCallCounts(
       const counts = counted.map(({ id, caller }) => ({ count: countOf(id), caller }));
       for (const { count, caller } of counts) {
         count.running += 1;
-        add(count, at);
-        if (caller !== undefined) addFor(count, caller, 1, at.passed);
+        if (isNew) add(count, at);
+        if (caller !== undefined) addFor(count, caller, 1, isNew ? at.passed : undefined);
       }
+      if (!isNew) used.set(round.use, round);
       let isOver = false;
       const release = (): void => {
         if (isOver) return;
@@ -88,6 +102,21 @@ export function createCallCounts(
       return { kind: 'taken', release };
     },
   };
+}
+
+/** What another round of a call is held against: it takes a place while it runs, and the call was counted. */
+export function onlyRunning(counted: Counted): Counted {
+  return { ...counted, limits: { concurrentCalls: counted.limits.concurrentCalls } };
+}
+
+/** Rounds that cannot be remembered are counted as calls: none may pass twice. */
+function isUsed(used: Map<string, Round>, { use }: Round, clock: number): boolean {
+  for (const [known, { untilSecond }] of used) {
+    // All live equally long, so the oldest are over first.
+    if (untilSecond * 1_000 > clock) break;
+    used.delete(known);
+  }
+  return used.has(use) || used.size >= governanceLimits.rounds;
 }
 
 /** `clock`: milliseconds since the epoch. `passed`: milliseconds that a steady clock has counted. */

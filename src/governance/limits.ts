@@ -1,5 +1,7 @@
 /** Bounds of governance (limits of calls, approvals), with their reasons. Times in milliseconds. */
 export const governanceLimits = {
+  /** Rounds of calls that a hub without a shared database remembers, so that none passes twice: 8 MB. */
+  rounds: 50_000,
   // limits of calls
 
   /** Callers without an account that are counted, by address; the oldest are forgotten first. */

@@ -79,3 +79,19 @@ test('a clock of the database that is put back counts nothing that is later', as
   expect((await ask(0, 'ann')).kind).toBe('taken');
   expect(await ask(1, 'ann')).toMatchObject({ kind: 'refused', limit: 'callsPerMinute' });
 });
+
+test('another round of a call is no other call at whichever hub it comes, and passes at one of them alone', async () => {
+  const { id, ask } = hubs({ callsPerMinute: 2, concurrentCalls: 2 });
+  await ended(id, await ask(0, 'ann'));
+  const untilSecond = Math.ceil(Date.now() / 1_000) + 600;
+  const limits = { callsPerMinute: 2, concurrentCalls: 9 };
+  const counted: Counted = { id, what: id, limits, caller: undefined };
+  const made = [0, 1].map(() => sharedCallCounts(handle, createCallCounts(), logLines()));
+  atEnd(() => made.forEach((hub) => hub.close()));
+  const next = async (hub: number, use: string) => (await made[hub]?.take([counted], { use, untilSecond }))?.kind;
+  expect(await next(1, `${id} a`)).toBe('taken');
+  expect(await Promise.all([next(0, `${id} b`), next(1, `${id} c`)])).toEqual(['taken', 'taken']);
+  // The second time it counts as the second call, then as the third.
+  expect([await next(0, `${id} a`), await next(1, `${id} a`)]).toEqual(['taken', 'refused']);
+  expect(await next(0, `${id} d`)).toBe('taken');
+});

@@ -5,7 +5,15 @@ import type { Logger } from '../core/logger.ts';
 import type { CallLimits } from '../core/settings/types.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { type CallCounts, type Refused, refusedAt, type Taken, waitMs } from './call-counts.ts';
+import {
+  type CallCounts,
+  onlyRunning,
+  type Refused,
+  refusedAt,
+  type Round,
+  type Taken,
+  waitMs,
+} from './call-counts.ts';
 import { governanceLimits } from './limits.ts';
 
 /**
@@ -51,25 +59,28 @@ export function sharedCallCounts(
         (open) => open.tx((tx) => refusal(tx, counted)),
         () => alone.look(counted),
       ),
-    async take(counted): Promise<Taken> {
+    async take(given, round): Promise<Taken> {
       return shared<Taken>(
         async (open) => {
           const refused = await open.tx(async (tx) => {
             // In one order, so that two calls never wait for each other.
-            for (const id of counted.map((one) => one.id).sort())
+            for (const id of given.map((one) => one.id).sort())
               await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`limit ${id}`]);
-            const found = await refusal(tx, counted);
-            if (!found) await count(tx, counted, hub);
+            const isNew = !round || (await isUsed(tx, round));
+            const asked = isNew ? given : given.map(onlyRunning);
+            const found = await refusal(tx, asked);
+            if (!found) await count(tx, asked, { hub, isNew });
             else if (found.waitsFor) await noteWaiting(tx, found.waitsFor, found.retryAfterMs, hub);
+            if (!found && !isNew) await use(tx, round);
             return found;
           });
           if (refused) return refused;
-          for (const one of counted) note(one, 1);
+          for (const one of given) note(one, 1);
           let isOver = false;
           const release = (): void => {
             if (isOver) return;
             isOver = true;
-            for (const one of counted) {
+            for (const one of given) {
               note(one, -1);
               attempt(
                 'update toolhub.call_running set calls = greatest(0, calls - 1) where id = $1 and caller = $2 and hub = $3',
@@ -79,7 +90,8 @@ export function sharedCallCounts(
           };
           return { kind: 'taken', release };
         },
-        () => alone.take(counted),
+        // What was used at other hubs is not known then: rounds are counted as calls.
+        () => alone.take(given),
       );
     },
     close() {
@@ -134,15 +146,36 @@ function placeOf({ id, caller = '' }: Counted): string {
   return `${id}\n\n${caller}`;
 }
 
-async function count(tx: Transaction, counted: readonly Counted[], hub: string): Promise<void> {
+/** Under the locks of the counts, so that of two hubs one finds it used. The row goes when the minutes before it do. */
+async function isUsed(tx: Transaction, { use: id, untilSecond }: Round): Promise<boolean> {
+  const rows = await tx.query('select 1 from toolhub.call_counts where id = $1 and bucket = $2', [
+    `round ${id}`,
+    untilSecond,
+  ]);
+  return rows.length > 0;
+}
+
+async function use(tx: Transaction, { use: id, untilSecond }: Round): Promise<void> {
+  await tx.query(`insert into toolhub.call_counts (id, caller, bucket, calls) values ($1, '', $2, 1)`, [
+    `round ${id}`,
+    untilSecond,
+  ]);
+}
+
+async function count(
+  tx: Transaction,
+  counted: readonly Counted[],
+  { hub, isNew }: { readonly hub: string; readonly isNew: boolean },
+): Promise<void> {
   for (const { id, caller = '' } of counted) {
-    await tx.query(
-      `insert into toolhub.call_counts (id, caller, bucket, calls)
+    if (isNew)
+      await tx.query(
+        `insert into toolhub.call_counts (id, caller, bucket, calls)
        values ($1, $2, floor(extract(epoch from clock_timestamp())), 1),
               ($1, '', -floor(extract(epoch from clock_timestamp()) / 86400), 1)
        on conflict (id, caller, bucket) do update set calls = toolhub.call_counts.calls + 1`,
-      [id, caller],
-    );
+        [id, caller],
+      );
     await tx.query(
       `insert into toolhub.call_running (id, caller, hub, calls, served_at) values ($1, $2, $3, 1, clock_timestamp())
        on conflict (id, caller, hub) do update

@@ -1,5 +1,7 @@
 /** Bounds of the MCP endpoints, with their reasons. Times in milliseconds, sizes in bytes. */
 export const mcpLimits = {
+  /** How often a server of the stateless revision may ask in one call before the next round counts as a call. */
+  roundsOfCall: 20,
   // code of clients
 
   /** Runs at the same time: each has a thread, and memory of its own. */

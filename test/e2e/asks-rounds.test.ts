@@ -132,3 +132,32 @@ test('a yes lets each later round of its call pass once: a round that is sent ag
   expect((await call('http', name, round2)).result).toMatchObject({ resultType: 'complete' });
   expect((await put(null)).status).toBe(200);
 });
+
+test('rounds of a call are one call for limits; sent again, or with other arguments, they are more', async () => {
+  const name = 'test_input_required_result_multi_round';
+  const token = await login(hub);
+  const limit = async (limits: object | null) =>
+    expect((await api(hub, 'PUT', '/auth/keys/b', { token, body: { limits } })).status).toBe(200);
+  const asked = (again: Record<string, unknown>) => call('http', name, again, 'b');
+  const stateOf = ({ result }: RawAnswer) => ({ requestState: result?.['requestState'] });
+  await limit({ callsPerDay: 2 });
+  const round1 = { inputResponses: { step1: filled('x').result }, ...stateOf(await asked({})) };
+  const round2 = { inputResponses: { step2: filled('y').result }, ...stateOf(await asked(round1)) };
+  expect((await asked(round2)).result).toMatchObject({ resultType: 'complete' });
+  expect((await asked(round2)).result).toMatchObject({ resultType: 'complete' });
+  expect((await asked(round1)).error).toMatchObject({ code: -32005 });
+  // A server that keeps no state is brought back one of the hub's, and gets none.
+  await limit({ callsPerDay: 3 });
+  const plain = await call('http', 'test_input_required_result_elicitation', {}, 'b');
+  const [name1 = ''] = Object.keys(plain.result?.['inputRequests'] ?? {});
+  const answer = { inputResponses: { [name1]: filled('x').result }, ...stateOf(plain) };
+  const answered = await call('http', 'test_input_required_result_elicitation', answer, 'b');
+  expect(answered.result).toMatchObject({ resultType: 'complete' });
+  await limit(null);
+  await limit({ callsPerDay: 5 });
+  const other = { inputResponses: { step1: filled('x').result }, ...stateOf(await asked({})) };
+  const changed = await asked({ ...other, arguments: { more: true } });
+  expect(changed.result).toMatchObject({ resultType: 'input_required' });
+  expect((await asked({})).error).toMatchObject({ code: -32005 });
+  await limit(null);
+});

@@ -12,7 +12,7 @@ import type { PolicyAction } from '../../core/policies/policy-set.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { GuardSettings, Settings } from '../../core/settings/types.ts';
 import type { ApprovalQuestion, Approvals } from '../../governance/approvals.ts';
-import type { CallCounts, Refused, Taken } from '../../governance/call-counts.ts';
+import type { CallCounts, Refused, Round, Taken } from '../../governance/call-counts.ts';
 import type { Guards } from '../../governance/guards.ts';
 import { clientNameFor } from '../client-name.ts';
 import type { ClientRequest } from '../request.ts';
@@ -33,8 +33,13 @@ export interface Governance {
 export interface Admission {
   /** Who has to say yes first; undefined: no one. */
   readonly question: ApprovalQuestion | undefined;
-  /** Counts the call against its limits. Throws HubError `limit_exceeded`, or rejects with it; gives the end of it. */
-  count(): (() => void) | Promise<() => void>;
+  /** Whether limits count it. */
+  readonly isCounted: boolean;
+  /**
+   * Counts the call against its limits, but for a `round` of one that was counted. Throws HubError `limit_exceeded`, or
+   * rejects with it; gives the end of it.
+   */
+  count(round?: Round): (() => void) | Promise<() => void>;
   /** Webhooks that look at the call, one after the other. */
   readonly guards: readonly GuardSettings[];
 }
@@ -52,9 +57,10 @@ export function admit(request: ClientRequest, target: Target, governance: Govern
   return {
     question,
     guards,
-    count() {
+    isCounted: counted.length > 0,
+    count(round) {
       if (counted.length === 0) return () => undefined;
-      const taken = governance.counts.take(counted);
+      const taken = governance.counts.take(counted, round);
       return taken instanceof Promise ? taken.then(released) : released(taken);
     },
   };

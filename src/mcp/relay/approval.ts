@@ -6,6 +6,7 @@ import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { ApprovalQuestion } from '../../governance/approvals.ts';
+import type { Round } from '../../governance/call-counts.ts';
 import { mcpLimits } from '../limits.ts';
 import { abilitiesFor, type ClientRequest } from '../request.ts';
 import type { RoundPass } from '../server-requests/request-state.ts';
@@ -17,6 +18,8 @@ export interface WaitingAdmission extends Admission {
   readonly counted: (() => void) | Promise<() => void> | undefined;
   /** The request is another round of a call that was approved before, as the state in it says. */
   readonly pass: RoundPass | undefined;
+  /** Of a call that was counted before. */
+  readonly round: Round | undefined;
 }
 
 /** What of a call is needed to ask a person about it. */

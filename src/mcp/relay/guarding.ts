@@ -44,7 +44,11 @@ export async function guardedEdits(call: UnsentCall, admission: WaitingAdmission
   const again = admit(withEdits(before, changed), call.target, call.options.governance);
   const own = { ...edits, ...changed };
   if (!again?.question) return own;
-  const approved = await approvedEdits(call, { ...again, counted: undefined, pass: admission.pass }, own);
+  const approved = await approvedEdits(
+    call,
+    { ...again, counted: undefined, pass: admission.pass, round: undefined },
+    own,
+  );
   call.approvedBy = yesTo(again.question);
   return approved;
 }

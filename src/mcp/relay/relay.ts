@@ -16,6 +16,7 @@ import {
 import { stateIn } from '../server-requests/request-state.ts';
 import { admit, unclear } from './admission.ts';
 import { requestWithoutSecrets } from './call-secrets.ts';
+import { roundOf } from './rounds.ts';
 import type { RelayConnection, RelayOptions } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
@@ -72,18 +73,22 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
   const connection = connectionFor(request, target, options);
   if (!connection) throw unknownTarget(request);
-  const counted = admission && !admission.question ? admission.count() : undefined;
+  const round = roundOf(state?.round, request);
+  const counted = admission && !admission.question ? admission.count(round) : undefined;
   const Call = request.stateless ? StatelessCall : SessionCall;
   const call = new Call(request, { target, find }, connection, options);
   request.reply.gone = () => call.cancel('client disconnected');
   request.session?.inFlight.set(requestKey(request), call);
-  const own = state ? { ...edits, requestState: JSON.stringify(state.state) } : edits;
+  const own = state
+    ? { ...edits, requestState: state.state === undefined ? null : JSON.stringify(state.state) }
+    : edits;
   if (!admission) return call.begin(own);
+  if (admission.isCounted) call.round = round?.number ?? 0;
   if (typeof counted === 'function' && admission.guards.length === 0) {
     call.counted = counted;
     return call.begin(own);
   }
-  void call.beginAdmitted({ ...admission, counted, pass: state?.pass }, own);
+  void call.beginAdmitted({ ...admission, counted, pass: state?.pass, round }, own);
 }
 
 /**

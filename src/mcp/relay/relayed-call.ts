@@ -65,6 +65,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** A person was asked, and has said yes. */
   approvedBy: string | undefined;
   approvals = noApprovals;
+  /** Of a call that limits count: which round of it this is; undefined for all others. */
+  round: number | undefined;
   readonly #running: number;
   #left: AbortController | undefined;
 
@@ -146,7 +148,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     try {
       let own = admission.question ? await approvedEdits(this, admission, edits) : edits;
       this.approvedBy = admission.question && yesTo(admission.question);
-      const counted = await (admission.counted ?? admission.count());
+      const counted = await (admission.counted ?? admission.count(admission.round));
       if (this.#over) return counted();
       this.counted = counted;
       if (admission.guards.length > 0) own = await guardedEdits(this, admission, own);

@@ -12,6 +12,7 @@ import { metaKeys } from '../../core/protocol/stateless.ts';
 import { mcpLimits } from '../limits.ts';
 import { abilitiesFor, type ClientRequest } from '../request.ts';
 import { elicitationsOf } from '../server-requests/elicitations.ts';
+import { nextRound } from './rounds.ts';
 import { hasRounds, noRounds } from '../server-requests/request-state.ts';
 import { noClientToAsk } from '../server-requests/server-requests.ts';
 import { inputRequired, type SuspendableCall, type SuspendedCall } from '../server-requests/suspended-calls.ts';
@@ -103,9 +104,11 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
    * serves through the hub.
    */
   #withBoundState({ resultType, requestState: state }: Record<string, unknown>, result: string): string {
-    if (resultType !== 'input_required' || typeof state !== 'string') return result;
+    if (resultType !== 'input_required') return result;
+    const round = nextRound(this.request, this.round);
+    if (typeof state !== 'string' && (state !== undefined || !round)) return result;
     const { states } = this.options.serverRequests;
-    const content = { kind: 'server', state, pass: nextPass(this.approvals) } as const;
+    const content = { kind: 'server', state, pass: nextPass(this.approvals), round } as const;
     const sealed = states.seal(this.request, this.target, content, mcpLimits.requestStateMs);
     return editObject(result, { requestState: JSON.stringify(sealed) });
   }

@@ -6,6 +6,7 @@ import type { Edits } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Target } from '../../core/access/view.ts';
+import type { Round } from '../../governance/call-counts.ts';
 import type { ClientRequest } from '../request.ts';
 
 /** What lets another round of an approved call pass, once. */
@@ -16,12 +17,26 @@ export interface RoundPass {
   readonly use: string;
 }
 
+/** Of a call that was counted against limits: what lets its next round pass without counting it again. */
+export interface CountedRound extends Round {
+  /** How many rounds there were before. */
+  readonly number: number;
+  /** What the call's arguments are known by. */
+  readonly arguments: string;
+}
+
 /**
- * What a `requestState` of the hub holds: the state that the server itself gave, or the id of a suspended call and of
- * the one use that is allowed.
+ * What a `requestState` of the hub holds: the state that the server itself gave, if any, or the id of a suspended call
+ * and of the one use that is allowed.
  */
 export type StateContent =
-  | { readonly kind: 'server'; readonly state: string; readonly pass?: RoundPass | undefined }
+  | {
+      readonly kind: 'server';
+      /** Undefined where it gave none. */
+      readonly state: string | undefined;
+      readonly pass?: RoundPass | undefined;
+      readonly round?: CountedRound | undefined;
+    }
   | { readonly kind: 'parked'; readonly id: string; readonly use: string };
 
 /**
@@ -44,7 +59,13 @@ export function createRequestStates(
     seal(request, target, content, lifeMs) {
       const inner =
         content.kind === 'server'
-          ? ['s', content.state, ...(content.pass ? [content.pass.use, content.pass.approvals] : [])]
+          ? [
+              's',
+              content.state ?? null,
+              content.pass?.use ?? null,
+              content.pass?.approvals ?? null,
+              content.round ?? null,
+            ]
           : ['p', content.id, content.use];
       const sealed = sealer.seal(JSON.stringify([binding(request, target), now() + lifeMs, ...inner]));
       // The call waits at this hub; it is found by that from any other, and opened here.
@@ -54,11 +75,14 @@ export function createRequestStates(
       const sealed =
         typeof token === 'string' && hubOf(token) !== undefined ? token.slice(token.indexOf('.') + 1) : token;
       const text = typeof sealed === 'string' ? sealer.open(sealed) : undefined;
-      const [bound, until, kind, first, second, third] = text === undefined ? [] : (JSON.parse(text) as unknown[]);
+      const [bound, until, kind, first, second, third, fourth] =
+        text === undefined ? [] : (JSON.parse(text) as unknown[]);
       if (bound !== binding(request, target) || !(Number(until) > now())) throw badState();
       if (kind === 's') {
         const pass = typeof second === 'string' && { use: second, approvals: third as readonly string[] };
-        return { kind: 'server', state: String(first), ...(pass && { pass }) };
+        const round = isObject(fourth) && { round: fourth as unknown as CountedRound };
+        const state = typeof first === 'string' ? first : undefined;
+        return { kind: 'server', state, ...(pass && { pass }), ...round };
       }
       return { kind: 'parked', id: String(first), use: String(second) };
     },
