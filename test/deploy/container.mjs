@@ -9,7 +9,7 @@ import { work } from './build-image.mjs';
 /** Only for a container that never gets there. */
 const boundMs = 180_000;
 
-/** What Docker covers of /proc, and lets nobody write to. */
+/** What Docker covers of /proc, and what it lets no program write to. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/kcore',

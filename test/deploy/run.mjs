@@ -23,7 +23,7 @@ let passed = 0;
 const check = (what, is, found = '') => {
   if (is) passed++;
   else failed++;
-  console.log(`${is ? '✓' : '✗'} ${what}${is ? '' : `: ${String(found).slice(0, 2_000)}`}`);
+  console.log(`${is ? '✓' : '✗'} ${what}${is ? '' : `: ${found.slice(0, 2_000)}`}`);
 };
 
 /** A server of a few lines: nothing is installed, and nothing is asked of a network. */
