@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 import { licences } from './licences.mjs';
 
@@ -14,6 +14,17 @@ const commonJs = {
   },
 };
 
+/** The modules of a package that brings CommonJS too, of which nothing that is not used could be left out. */
+const modules = {
+  name: 'modules-of-opentelemetry',
+  async resolveId(source, importer, options) {
+    if (!source.startsWith('@opentelemetry/')) return null;
+    const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+    const module = found?.id.replace('/build/src/', '/build/esm/');
+    return module !== undefined && existsSync(module) ? module : found;
+  },
+};
+
 /**
  * Bundles `entries` (file names by the name of what is made of them) into `folder`, flat and readable, and says the
  * names of the files that it wrote. A bundle must lie in a folder of its own directly below the project: so it finds
@@ -26,7 +37,7 @@ export async function bundle(entries, folder) {
     external: installed,
     // What Node would take of it requires its own files in a way that no bundler follows.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    plugins: [licences(), commonJs],
+    plugins: [modules, licences(), commonJs],
   });
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' };
   const { output } = await build.write({ dir: folder, format: 'cjs', ...names });

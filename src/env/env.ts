@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { checked, flag, list, oneOf, timeMs, webUrl, whole, word } from './fields.ts';
 import { HubError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
 import { isProviderAddress } from '../core/provider.ts';
 import { readSecretFile } from '../disk/secret-file.ts';
 import type { DatabaseChoice, TrustProxy } from './values.ts';
+import { type TelemetryEnv, telemetryOf, telemetrySecrets, telemetryVariables } from './telemetry.ts';
 import { type ReadableSecrets, withdrawSecrets } from './withdraw.ts';
 import { basePath, database, host, hostAndPort, origin, trustProxy } from './values.ts';
 
@@ -47,9 +49,11 @@ export interface Env {
   readonly smart: SmartEnv;
   /** The provider with the id `oidc` (`OIDC_*`, CONTRACT §8). */
   readonly oidc: OidcEnv;
+  /** Undefined where nothing is exported. */
+  readonly telemetry: TelemetryEnv | undefined;
   /**
    * Everything, for `${VAR}` and child processes, without the hub's own secrets (`JWT_SECRET`, `ADMIN_PASSWORD`,
-   * `DB_URL`, `OIDC_CLIENT_SECRET`).
+   * `DB_URL`, `OIDC_CLIENT_SECRET`, the headers of exporters).
    */
   readonly variables: Readonly<Record<string, string>>;
   /** Secrets that came in the environment, and where programs of the hub's user can still read them. */
@@ -87,15 +91,6 @@ export interface OidcEnv {
   readonly name: string | undefined;
   readonly signUp: 'auto' | 'invited' | undefined;
 }
-
-const word = z.string().trim();
-const yes = { true: true, 1: true, yes: true, on: true };
-const no = { false: false, 0: false, no: false, off: false };
-const flag = oneOf('true, 1, yes, on, false, 0, no or off', { ...yes, ...no });
-const timeMs = whole(1, coreLimits.timerMs, 'milliseconds');
-const webUrl = checked('an http:// or https:// address', word, (text) => {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined;
-});
 
 /** One schema per variable. Each message says what is allowed; the rest of the sentence is added by `readEnv`. */
 const schema = z.object({
@@ -181,6 +176,7 @@ const schema = z.object({
   AZURE_OPENAI_API_VERSION: word.optional(),
   AZURE_OPENAI_EMBEDDING_DEPLOYMENT: word.optional(),
   AZURE_OPENAI_EMBEDDING_MODEL: word.optional(),
+  ...telemetryVariables,
 });
 
 type Name = keyof typeof schema.shape;
@@ -202,6 +198,7 @@ const secrets = [
   'OPENAI_API_KEY',
   'AZURE_OPENAI_API_KEY',
   'OIDC_CLIENT_SECRET',
+  ...telemetrySecrets,
 ] as const satisfies readonly Name[];
 /** The name of every variable that is read. */
 export const variableNames: readonly string[] = [
@@ -209,7 +206,7 @@ export const variableNames: readonly string[] = [
   ...Object.values(aliases),
   ...secrets.map((name) => `${name}_FILE`),
 ];
-const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OIDC_CLIENT_SECRET'];
+const ownSecrets = ['DB_URL', 'ADMIN_PASSWORD', 'JWT_SECRET', 'OIDC_CLIENT_SECRET', ...telemetrySecrets];
 
 /**
  * Reads the environment, and `.env` in the folder for what it does not set. Empty = not set. Throws HubError
@@ -314,6 +311,7 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
       name: v.OIDC_NAME,
       signUp: v.OIDC_SIGN_UP,
     },
+    telemetry: telemetryOf(v),
     variables,
     readable: [],
   };
@@ -359,36 +357,4 @@ function defined(source: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-}
-
-/** A variable whose text `read` turns into a value; undefined = malformed, and the message is what is allowed. */
-function checked<T>(allowed: string, base: z.ZodType<string>, read: (text: string) => T | undefined) {
-  return base.transform((text, context): T => {
-    const value = read(text);
-    if (value !== undefined) return value;
-    context.addIssue({ code: 'custom', message: allowed });
-    return z.NEVER;
-  });
-}
-
-function whole(least: number, most: number, unit: string) {
-  return checked(`a whole number from ${least} to ${most} ${unit}`, word, (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-    return value !== undefined && value >= least && value <= most ? value : undefined;
-  });
-}
-
-function oneOf<const T>(allowed: string, values: Readonly<Record<string, T>>) {
-  return checked(allowed, word, (text) => {
-    const key = text.toLowerCase();
-    return Object.hasOwn(values, key) ? values[key] : undefined;
-  });
-}
-
-function list(allowed: string, read: (item: string) => string | undefined) {
-  return checked(allowed, word, (text) => {
-    const items = text.split(',').map((item) => item.trim());
-    const values = items.filter((item) => item !== '').map(read);
-    return values.every((value) => value !== undefined) ? values : undefined;
-  }).default([]);
 }

@@ -42,7 +42,7 @@ import type { ApiEnv, CallerOptions } from '../http/frame/caller.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
 import { hubUrl, type PublicUrl } from '../http/frame/public-url.ts';
 import { type SessionCookies, sessionCookies } from '../http/frame/session-cookie.ts';
-import { watchHealth } from '../http/open/health.ts';
+import { type HealthSources, watchHealth } from '../http/open/health.ts';
 import { protectedResourceRoutes } from '../http/open/protected-resource.ts';
 import type { SecondFactorOptions } from '../http/users/second-factor-routes.ts';
 import { publicConfigRoutes } from '../http/open/public-config.ts';
@@ -101,6 +101,7 @@ export interface AppParts {
   readonly embeddings: Embeddings;
   readonly room: FullDiskRetry;
   readonly metrics: Metrics;
+  readonly telemetry: HealthSources['telemetry'];
   readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts'> & {
     readonly approvals: ApprovalRoutes['approvals'];
     readonly pins: Pins;

@@ -70,6 +70,9 @@ export function secretsOf(settings: Settings, env: Env, files: SecretFiles): str
     ...[auditOutputs(settings, env, files)?.webhook?.secret ?? []].flat(),
     ...[approvalWebhook(settings, env, files)?.secret ?? []].flat(),
     ...(settings.system.guards ?? []).flatMap((guard) => guardAddress(guard, env, { tryRead: known }).secret ?? []),
+    ...[env.telemetry?.traces, env.telemetry?.metrics, env.telemetry?.logs].flatMap((signal) =>
+      Object.values(signal?.headers ?? {}).flatMap((value) => [value, value.replace(/^(?:Bearer|Basic) /i, '')]),
+    ),
     ...values(),
   ];
 }

@@ -1,4 +1,5 @@
 import { errorText, HubError } from '../core/errors.ts';
+import { failureOf, type Tracing } from '../core/tracing.ts';
 import type { ServerAbout } from '../core/catalogue.ts';
 import { errorResponseText, resultText, rpcErrors } from '../core/protocol/rpc.ts';
 import type { View } from '../core/access/view.ts';
@@ -17,6 +18,7 @@ import { type SmartOptions, smartCall } from './smart.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { taskMethods, type Tasks } from './tasks.ts';
+import { traced } from './traced.ts';
 import { listingFirst, type ListingOptions } from './unlisted.ts';
 
 export interface DispatchOptions extends RelayOptions, ListingOptions {
@@ -33,10 +35,14 @@ export interface DispatchOptions extends RelayOptions, ListingOptions {
   readonly about: (server: string) => ServerAbout | undefined;
   /** What caches may do with the lists of a view (2026-07-28, Caching). */
   readonly hints: Hints;
+  /** Undefined where nothing is exported. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Answers one request, now or later, through its reply. Never throws. */
-export function dispatch(request: ClientRequest, options: DispatchOptions): void {
+export function dispatch(given: ClientRequest, options: DispatchOptions): void {
+  const { tracing } = options;
+  const request = tracing ? traced(given, tracing) : given;
   try {
     handle(request, options);
   } catch (error) {
@@ -46,6 +52,7 @@ export function dispatch(request: ClientRequest, options: DispatchOptions): void
 
 function refuse(request: ClientRequest, error: unknown, { log, records }: DispatchOptions): void {
   const { method, reply } = request;
+  request.trace?.failed(failureOf(error));
   const answer = (): void => {
     if (reply.refused) reply.refused(error);
     else reply.answer(refusalText(request, error), statusOf(request, error));
@@ -91,6 +98,7 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
     rpcErrors.methodNotFound,
     `Method not found: ${request.method.slice(0, 100)}`,
   );
+  request.trace?.failed({ type: String(rpcErrors.methodNotFound), code: rpcErrors.methodNotFound });
   // 2026-07-28, Streamable HTTP: an unknown method is 404 there, and 200 with an error before.
   request.reply.answer(text, request.stateless ? 404 : 200);
 }

@@ -8,7 +8,7 @@ import { type ClientRequest, clientRequest } from './request.ts';
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
 export interface Invocation extends Pick<
   ClientRequest,
-  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow' | 'client'
+  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow' | 'client' | 'within'
 > {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */

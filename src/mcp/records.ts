@@ -6,6 +6,7 @@ import { actorOf, type AuditEvent, type AuditSink } from '../core/audit.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { mask } from '../core/mask.ts';
+import type { SpanId } from '../core/tracing.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { hideSecrets } from '../core/secrets/secret-forms.ts';
 import { scopeId } from '../core/access/scope.ts';
@@ -57,15 +58,15 @@ export function createCallRecords({
   audit,
 }: RecordOptions): CallRecords {
   const searches = createSearchUsage();
-  const keep = (record: NewActivity, ms: number): void => {
+  const keep = (record: NewActivity, ms: number, span?: SpanId): void => {
     activity.record(record);
-    counts.count(record, ms);
+    counts.count(record, ms, span);
   };
   return {
     finished(call) {
       called(call.request.principal);
       const record = activityOf(call, settings(), searches, { clean, hide });
-      if (record) keep(record, call.ms);
+      if (record) keep(record, call.ms, call.request.trace?.recorded);
     },
     refused(call) {
       keep(refusedActivityOf(call, settings()), call.ms);
@@ -109,8 +110,8 @@ export interface RefusedCall {
   readonly code?: ErrorCode | undefined;
   /** `mcp` when absent. */
   readonly via?: AuditEvent['via'];
-  /** W3C trace context, not checked. */
-  readonly traceparent: string | undefined;
+  /** Of W3C trace context. */
+  readonly traceId: string | undefined;
   /** See `Activity`. */
   readonly client?: string | undefined;
 }
@@ -140,6 +141,7 @@ export function refusedCall(request: ClientRequest, error: string, code?: ErrorC
   const target = view.tool(named) ?? view.unlisted?.(named);
   const [only] = view.kind === 'server' ? view.servers : [];
   const { traceparent } = meta;
+  const traceId = request.trace?.traceId ?? traceIdIn(traceparent);
   return {
     principal,
     address,
@@ -149,7 +151,7 @@ export function refusedCall(request: ClientRequest, error: string, code?: ErrorC
     ms: 0,
     error,
     code,
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    traceId,
     client: clientNameFor(request),
   };
 }
@@ -279,8 +281,7 @@ function refusalOf(
 
 /** The record of a tool call that was refused before it reached a server. */
 function refusedActivityOf(call: RefusedCall, settings: Settings): NewActivity {
-  const { server, tool, scope, ms, error, principal, address, traceparent, client } = call;
-  const traceId = traceIdIn(traceparent);
+  const { server, tool, scope, ms, error, principal, address, traceId, client } = call;
   return {
     server,
     tool,
@@ -345,7 +346,7 @@ function nameOfGone(principal: Principal, { users }: Settings): string | undefin
 function whoAndWhere(request: ClientRequest, settings: Settings) {
   const { principal, scope, address } = request;
   const group = scope.kind === 'smart' ? scope.group : scope.kind === 'named' ? scope.name : undefined;
-  const traceId = traceIdOf(request.message.params);
+  const traceId = request.trace?.traceId ?? traceIdOf(request.message.params);
   const { principal: kind, username, keyId, keyName } = who(principal, settings);
   return {
     principal: kind,
@@ -366,7 +367,8 @@ function traceIdOf(params: unknown): string | undefined {
   return traceIdIn(meta['traceparent']);
 }
 
-function traceIdIn(traceparent: unknown): string | undefined {
+/** Undefined where it is no trace context. */
+export function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] : undefined;
 }
 

@@ -6,6 +6,7 @@ import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core
 import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
+import type { RequestTrace } from '../core/tracing.ts';
 import type { ClientHeaders } from '../upstream/connections/passed-headers.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
@@ -63,19 +64,29 @@ export interface ClientRequest {
    * let in any more. Undefined where what `principal` sees tells that.
    */
   readonly senderNow?: (() => Principal | Promise<Principal>) | undefined;
+  /** Its place in a trace, where requests are traced. */
+  readonly trace?: RequestTrace | undefined;
+  /** The request in the middle of which the hub made this one. */
+  readonly within?: RequestTrace | undefined;
 }
 
 /** Who sent a message and where to; a `RequestContext` says it. */
-export type Sender = Pick<ClientRequest, 'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow' | 'client'>;
+export type Sender = Pick<
+  ClientRequest,
+  'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow' | 'client' | 'within'
+>;
 
 /** How a request is to be answered. */
-export type Answering = Pick<ClientRequest, 'stateless' | 'session' | 'sessionId' | 'view' | 'pageSize' | 'reply'>;
+export type Answering = Pick<
+  ClientRequest,
+  'stateless' | 'session' | 'sessionId' | 'view' | 'pageSize' | 'reply' | 'trace'
+>;
 
 /** The request that a message is. */
 export function clientRequest(
   { message, id = 'null', params }: Omit<ClientMessage, 'text'>,
-  { principal, scope, clientHeaders, address, senderNow, client }: Sender,
-  { stateless, session, sessionId, view, pageSize, reply }: Answering,
+  { principal, scope, clientHeaders, address, senderNow, client, within }: Sender,
+  { stateless, session, sessionId, view, pageSize, reply, trace }: Answering,
 ): ClientRequest {
   // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
   return {
@@ -95,6 +106,8 @@ export function clientRequest(
     reply,
     senderNow,
     client,
+    trace,
+    within,
   };
 }
 

@@ -10,6 +10,7 @@ import { declarationOf } from './code/declarations.ts';
 import type { ToolSearch } from '../smart/tool-search.ts';
 import { type CallRecords, refusedCall, type SmartUse } from './records.ts';
 import type { FoundTool } from './search-usage.ts';
+import { failureOf } from '../core/tracing.ts';
 import { abilitiesFor, type ClientRequest, clientRequest, viewNow } from './request.ts';
 import { showsApps } from '../core/protocol/server-requests.ts';
 import { searchable } from './searchable.ts';
@@ -54,7 +55,10 @@ export function smartCall(
   };
   switch (params['name']) {
     case 'search_tools':
-      return search(given, view, options, () => viewNow(request, views)).then((found) => respond(found));
+      return tracedSearch(
+        request,
+        search(given, view, options, () => viewNow(request, views)),
+      ).then(respond);
     case 'describe_tool':
       if (!view.progressive) break;
       respond(describe(given, view, options));
@@ -76,6 +80,20 @@ export function smartCall(
   // A page calls the tools of its server itself; models have `call_tool`.
   if (showsApps(abilitiesFor(request)) && request.view.tool(name)?.hasPages === true) return request;
   throw new HubError('not_found', `Unknown tool: ${name.slice(0, 300)}`);
+}
+
+/** A search as a part of its request; what is searched for is in no span. */
+async function tracedSearch({ trace }: ClientRequest, searching: Promise<Answer>): Promise<Answer> {
+  const part = trace?.part('search tools', {});
+  if (!part) return searching;
+  try {
+    const found = await searching;
+    part.end(undefined, { 'toolhub.search.results': found.use?.search?.results.length ?? 0 });
+    return found;
+  } catch (error) {
+    part.end(failureOf(error));
+    throw error;
+  }
 }
 
 interface Answer {

@@ -1,5 +1,5 @@
 import { type ActivityStatus, type NewActivity, unknownServer } from '../core/activity.ts';
-import { Durations } from './durations.ts';
+import { Durations, type Exemplar } from './durations.ts';
 
 /** The calls of one server since the hub started, or since the server was set up. */
 export interface ServerCalls {
@@ -12,7 +12,7 @@ export interface ServerCalls {
 /** What was called and searched for, in numbers. */
 export interface CallCounts {
   /** Counts what an activity record is of. O(1), never throws. `ms` is not rounded, as that of the record is. */
-  count(record: NewActivity, ms: number): void;
+  count(record: NewActivity, ms: number, span?: Pick<Exemplar, 'traceId' | 'spanId'>): void;
   /** Undefined while there was no call. */
   of(server: string): ServerCalls | undefined;
   readonly searches: Durations;
@@ -27,7 +27,7 @@ export function createCallCounts(knows: (server: string) => boolean): CallCounts
   const isKept = (server: string): boolean => server === unknownServer || knows(server);
 
   return {
-    count({ kind, server, status, resultBytes }, ms) {
+    count({ kind, server, status, resultBytes }, ms, span) {
       if (kind === 'search') searches.add(ms);
       if (kind !== undefined && kind !== 'call') return;
       let calls = servers.get(server);
@@ -38,7 +38,7 @@ export function createCallCounts(knows: (server: string) => boolean): CallCounts
       }
       calls.outcomes[status] += 1;
       calls.resultBytes += resultBytes;
-      if (status !== 'refused') calls.durations.add(ms);
+      if (status !== 'refused') calls.durations.add(ms, span);
     },
     of: (server) => servers.get(server),
     searches,

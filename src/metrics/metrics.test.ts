@@ -4,7 +4,7 @@ import { scrape } from '../../test/kit/prometheus.ts';
 import { activityStatuses, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import type { ServerState } from '../core/hub.ts';
 import { createCallCounts } from './calls.ts';
-import { bounds } from './durations.ts';
+import { Durations } from './durations.ts';
 import { describeCalls, describeServers } from './hub-metrics.ts';
 import { createPage } from './page.ts';
 
@@ -27,7 +27,7 @@ const state = (name: string, status: ServerState['status'] = 'connected'): Serve
 const everyone = () => true;
 
 async function read(states: readonly ServerState[], counts = createCallCounts(everyone)) {
-  const page = createPage();
+  const page = createPage('plain');
   describeCalls(page, counts, states);
   describeServers(page, states);
   return scrape(await page.text());
@@ -88,6 +88,7 @@ test('a bucket of durations has all that took no longer than its bound says', as
       const { value, types } = await read([state('a')], counts);
       const name = 'toolhub_call_duration_seconds';
       expect(types.get(name)).toBe('histogram');
+      const { bounds } = new Durations();
       for (const bound of durations.length === 0 ? [] : [...bounds, Infinity]) {
         const le = bound === Infinity ? '+Inf' : String(bound);
         const within = durations.filter((ms) => ms / 1000 <= bound).length;

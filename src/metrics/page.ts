@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { bounds, type Durations } from './durations.ts';
+import type { Durations, Exemplar } from './durations.ts';
 
 /** A value, and the labels that tell it from others of its name. */
 export type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
@@ -10,15 +10,24 @@ export interface Page {
   counter(name: string, help: string, samples: readonly Sample[]): void;
   gauge(name: string, help: string, samples: readonly Sample[]): void;
   histogram(name: string, help: string, samples: readonly DurationsSample[]): void;
-  text(): Promise<string>;
 }
 
 export type DurationsSample = readonly [durations: Durations, labels?: Readonly<Record<string, string>>];
 
-export const pageType = Registry.PROMETHEUS_CONTENT_TYPE;
+/** The two forms of the page; exemplars are in that of OpenMetrics alone. */
+export const pageTypes = {
+  plain: Registry.PROMETHEUS_CONTENT_TYPE,
+  openMetrics: Registry.OPENMETRICS_CONTENT_TYPE,
+} as const;
 
-export function createPage(): Page {
-  const registry = new Registry();
+export type PageForm = keyof typeof pageTypes;
+
+export interface TextPage extends Page {
+  text(): Promise<string>;
+}
+
+export function createPage(form: PageForm): TextPage {
+  const registry = newRegistry(form);
   const registers = [registry];
   return {
     counter(name, help, samples) {
@@ -34,6 +43,12 @@ export function createPage(): Page {
     },
     text: () => registry.metrics(),
   };
+}
+
+function newRegistry(form: PageForm): Registry {
+  const registry = new Registry();
+  registry.setContentType(pageTypes[form] as Registry['contentType']);
+  return registry;
 }
 
 function labelsOf(samples: readonly Sample[]): string[] {
@@ -60,15 +75,29 @@ class CountedHistogram extends Histogram {
   }
 }
 
-function linesOf(name: string, { counts, sumSeconds }: Durations, labels: Readonly<Record<string, string>>) {
+function linesOf(
+  name: string,
+  { bounds, counts, sumSeconds, exemplars }: Durations,
+  labels: Readonly<Record<string, string>>,
+) {
   let count = 0;
   const buckets = [...counts].map((more, i) => {
     count += more;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: String(bounds[i] ?? '+Inf') }, value: count };
+    const exemplar = exemplars?.[i];
+    const bucket = {
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: String(bounds[i] ?? '+Inf') },
+      value: count,
+    };
+    return exemplar ? { ...bucket, exemplar: shownExemplar(exemplar) } : bucket;
   });
   return [
     ...buckets,
     { metricName: `${name}_sum`, labels, value: sumSeconds },
     { metricName: `${name}_count`, labels, value: count },
   ];
+}
+
+function shownExemplar({ traceId, spanId, seconds, at }: Exemplar) {
+  return { labelSet: { trace_id: traceId, span_id: spanId }, value: seconds, timestamp: at / 1000 };
 }

@@ -1,3 +1,5 @@
+import type { TraceContext } from '../tracing.ts';
+
 /**
  * What both sides of the hub need of the stateless revision: it has no handshake, each request says everything itself
  * (2026-07-28, Basic, Versioning).
@@ -27,6 +29,8 @@ export interface RequestFacts {
   readonly name?: string | undefined;
   /** The parsed `params.arguments` of a tool call, of which some may travel in headers as well. */
   readonly args?: unknown;
+  /** What goes on of the trace of the request, in headers too where there are any. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { scopeId } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
-import type { CallRecords } from '../../mcp/records.ts';
+import { type CallRecords, traceIdIn } from '../../mcp/records.ts';
 import type { ApiEnv } from './caller.ts';
 
 /**
@@ -26,7 +26,7 @@ export function recordRefusedCalls({ refused, afterKeeping }: Pick<CallRecords, 
       error: withoutValues(c.error),
       code: c.error.code,
       via: 'api',
-      traceparent: c.req.header('traceparent'),
+      traceId: traceIdIn(c.req.header('traceparent')),
     });
     await new Promise<void>(afterKeeping);
   });

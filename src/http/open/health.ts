@@ -6,6 +6,7 @@ import type { ActivityLog } from '../../logs/activity.ts';
 import type { AuditLog } from '../../logs/audit/audit-log.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { WriteCounts } from '../../logs/writer.ts';
+import type { TelemetryState } from '../../core/telemetry.ts';
 import type { Embeddings, EmbeddingsBrief } from '../../smart/embeddings.ts';
 
 /** The body of `GET /health` (CONTRACT §4). */
@@ -40,6 +41,8 @@ export interface Health {
   readonly audit: Unwritten;
   /** Hubs on the same database with the same secret, this one included; absent where there is no other. */
   readonly hubs?: HubCounts;
+  /** Whether the collector takes traces, metrics and logs; absent where none are exported. */
+  readonly telemetry?: TelemetryState;
 }
 
 /** How many hubs use the database now, and how many of them this one can reach. */
@@ -59,6 +62,8 @@ export interface HealthFacts {
   readonly activity: Omit<WriteCounts, 'written'>;
   readonly audit: Omit<WriteCounts, 'written'>;
   readonly hubs: HubCounts | undefined;
+  /** Undefined where nothing is exported. */
+  readonly telemetry?: TelemetryState | undefined;
   /** Whether something waits for room on the disk. */
   readonly diskFull: boolean;
   readonly version: string;
@@ -70,7 +75,7 @@ export interface HealthFacts {
 
 /** Servers or a database that are down degrade the hub: it serves without them (CONTRACT §4, Health). */
 export function assessHealth(facts: HealthFacts): Health {
-  const { servers, database, smartRouting, logs, activity, audit } = facts;
+  const { servers, database, smartRouting, logs, activity, audit, telemetry } = facts;
   const enabled = servers.filter(({ status }) => status !== 'disabled');
   const total = enabled.length;
   const connected = enabled.filter(({ status }) => status === 'connected').length;
@@ -95,6 +100,7 @@ export function assessHealth(facts: HealthFacts): Health {
     activity: { waiting: activity.waiting, dropped: activity.dropped },
     audit: { waiting: audit.waiting, dropped: audit.dropped },
     ...(facts.hubs && facts.hubs.known > 1 && { hubs: facts.hubs }),
+    ...(telemetry && { telemetry }),
   };
 }
 
@@ -148,6 +154,7 @@ export interface HealthSources {
   readonly records: { readonly logs: Pick<LogStore, 'counts'>; readonly activity: Pick<ActivityLog, 'counts'> };
   readonly audit: Pick<AuditLog, 'counts'>;
   readonly replicas: { readonly counts: () => HubCounts } | undefined;
+  readonly telemetry?: (() => TelemetryState) | undefined;
   readonly version: string;
 }
 
@@ -160,6 +167,7 @@ export function watchHealth({
   audit,
   replicas,
   room,
+  telemetry,
   version,
 }: HealthSources): () => Health {
   const startedAt = performance.now();
@@ -172,6 +180,7 @@ export function watchHealth({
       activity: records.activity.counts(),
       audit: audit.counts(),
       hubs: replicas?.counts(),
+      telemetry: telemetry?.(),
       diskFull: room.isFull,
       version,
       uptimeMs: performance.now() - startedAt,

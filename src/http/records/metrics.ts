@@ -21,7 +21,9 @@ export function metricsRoutes({ metrics, ...options }: MetricsRoute): Hono<ApiEn
     const { settings, principal } = c.var.caller;
     if (!seesEverything(settings, principal))
       throw new HubError('forbidden', 'Metrics are for admins, and for access keys that open everything.');
-    const { text, type } = await metrics.read();
+    // What asks for OpenMetrics gets its exemplars too.
+    const asksOpen = /\bapplication\/openmetrics-text\b/i.test(c.req.header('accept') ?? '');
+    const { text, type } = await metrics.read(asksOpen ? 'openMetrics' : 'plain');
     return c.body(text, 200, { 'Content-Type': type, 'Cache-Control': 'no-store' });
   });
   return routes;

@@ -110,7 +110,7 @@ function innerScope({ scope }: ClientRequest): Scope {
 }
 
 function toolCall(request: ClientRequest, options: DispatchOptions, signal: AbortSignal): ToolCall {
-  const { principal, clientHeaders, address, senderNow } = request;
+  const { principal, clientHeaders, address, senderNow, trace: within } = request;
   const scope = innerScope(request);
   const isOfGroup = scope.kind === 'named';
   const client = clientNameFor(request);
@@ -125,7 +125,7 @@ function toolCall(request: ClientRequest, options: DispatchOptions, signal: Abor
     const params = `{"name":${JSON.stringify(name)},"arguments":${args}}`;
     const sessionId = request.session ? `code ${request.session.facts.sid}` : request.sessionId;
     const sent = { principal, scope, clientHeaders, address, senderNow, view, sessionId, signal, client, mostBytes };
-    const invoked = await invoke({ ...sent, method: 'tools/call', params }, options);
+    const invoked = await invoke({ ...sent, within, method: 'tools/call', params }, options);
     if (invoked.kind === 'error') return { error: invoked.message };
     const result = memberText(invoked.text, 'result') ?? '{}';
     return invoked.result['isError'] === true ? { error: textsOf(result) } : { value: valueOf(result) };

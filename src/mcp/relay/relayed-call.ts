@@ -14,6 +14,7 @@ import {
 } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
+import { callFailureOf, type CallTrace, failureOf } from '../../core/tracing.ts';
 import { failureText, largeFailure, noRoom, refusalText, toldToCaller, unknownTarget } from '../failure.ts';
 import { mcpLimits } from '../limits.ts';
 import { wantedLevel, wantsLog } from '../log-levels.ts';
@@ -28,6 +29,8 @@ import { approvedEdits, giveBackApprovals, noApprovals, type WaitingAdmission } 
 import { noticeWithoutSecrets } from './call-secrets.ts';
 import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
+import { sentParams } from './sent-params.ts';
+import { answerFailure, callTrace, traceEdits, withTrace } from './traced-call.ts';
 import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow, yesTo } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
@@ -50,6 +53,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** Under which the server has it; undefined while it is not there. */
   protected id: number | undefined;
   protected edits: Edits = {};
+  /** The part of the server that is at work on it now, where requests are traced. */
+  #trace: CallTrace | undefined;
   /** Ends what the call counts against limits on calls at the same time. */
   counted: (() => void) | undefined;
   /** What guards have changed of the params. */
@@ -167,7 +172,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     const id = this.#connection.takeId();
     this.id = id;
     this.edits = edits;
-    const facts = this.serverIsStateless ? this.#facts() : undefined;
+    this.#trace = callTrace(this.request, this.target, this.#connection.offer);
+    const facts = withTrace(this.serverIsStateless ? this.#facts() : undefined, this.#trace);
     this.#connection.send(id, this.request.method, this.#paramsFor(id, edits), this, facts);
   }
 
@@ -212,14 +218,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   #paramsFor(id: number, own: Edits): string {
-    const { params = '{}', message } = this.request;
-    const edits = this.editsFor(own);
-    if (!isObject(message.params) || !isObject(message.params['_meta'])) return editObject(params, edits);
-    const meta = memberText(params, '_meta') ?? '{}';
-    const token = memberText(meta, 'progressToken');
-    this.progressToken = token;
-    const metaEdits = { ...this.metaEdits(), ...(token !== undefined && { progressToken: String(id) }) };
-    return editObject(params, { ...edits, _meta: editObject(meta, metaEdits) });
+    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace: traceEdits(this.#trace) };
+    const sent = sentParams(this.request, id, edits);
+    if (sent.hasMeta) this.progressToken = sent.token;
+    return sent.params;
   }
 
   /** What a stateless server is to know of the request besides what is in it. */
@@ -240,6 +242,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   answered(message: RpcMessage, text: string): void {
+    this.#trace?.end(answerFailure(message));
     if (this.#over) return;
     if (!isLookedAt(this)) return this.checked(message, text);
     // The server has answered it: there is nothing left to cancel.
@@ -263,6 +266,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   answeredLarge(answer: LargeAnswer): void {
+    this.#trace?.end(answer.resultMember('isError') === 'true' ? { type: 'tool_error' } : undefined);
     if (this.#over) return;
     if (isLookedAt(this)) {
       const fate = largeAnswerFate(this, answer.result.bytes);
@@ -284,6 +288,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   failed(error: HubError): void {
+    this.#trace?.end(callFailureOf(error));
     const { status } = this.#connection;
     this.fail(toldToCaller(error, this.target.server, status.kind, status.phase));
   }
@@ -323,6 +328,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   /** Tells those who work on it that they need not go on. */
   protected leave(reason: string): void {
+    this.#trace?.end({ type: 'cancelled' });
     if (this.id !== undefined) this.#safely(() => this.#connection.cancel(this.id ?? 0, reason));
   }
 
@@ -349,9 +355,9 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     if (this.target.guarded) return this.#refuse(unknownTarget(this.request));
     const { code } = error;
     if (code === urlElicitationRequired && this.toldOfUrls(error)) return;
+    this.request.trace?.failed(answerFailure({ error }) ?? { type: '_OTHER' });
     this.report('error', String(error['message']).slice(0, 500), text);
-    const { id } = this.request;
-    this.answer(`{"jsonrpc":"2.0","id":${id},"error":${this.errorFor(text, error)}}`, this.statusOf(code));
+    this.answer(`{"jsonrpc":"2.0","id":${this.request.id},"error":${this.errorFor(text, error)}}`, this.statusOf(code));
   }
 
   #deliverLarge(answer: LargeAnswer, told: LargeText): void {
@@ -373,14 +379,17 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     const { request, options } = this;
     if (request.method === 'tools/call')
       options.records.refused({ ...refusedCall(request, error.message, error.code), ms });
-    const { reply } = request;
-    if (reply.refused) return this.#afterKeeping(() => reply.refused?.(error));
-    this.answer(refusalText(request, error));
+    this.#answerWith(error);
   }
 
   #refuse(error: HubError): void {
     this.report(error.code === 'timeout' ? 'timeout' : 'error', error.message, undefined);
-    const { reply } = this.request;
+    this.#answerWith(error);
+  }
+
+  #answerWith(error: HubError): void {
+    const { reply, trace } = this.request;
+    trace?.failed(failureOf(error));
     if (reply.refused) return this.#afterKeeping(() => reply.refused?.(error));
     this.answer(refusalText(this.request, error));
   }
@@ -405,14 +414,14 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   protected report(outcome: FinishedCall['outcome'], error: string | undefined, answer: FinishedCall['answer']): void {
+    if (outcome === 'tool_error' || outcome === 'cancelled') this.request.trace?.failed({ type: outcome });
     const now = performance.now();
     const ms = now - this.#startedAt;
     const sentAt = this.#sentAt ?? now;
     // What was never sent has waited to its end.
     const queueMs = this.#waited || this.#sentAt === undefined ? sentAt - this.#startedAt : 0;
-    const { target } = this;
-    const request = this.#sent;
-    const call = { request, target, ms, queueMs, serverMs: now - sentAt, outcome, error, answer };
+    const [request, target, serverMs] = [this.#sent, this.target, now - sentAt];
+    const call = { request, target, ms, queueMs, serverMs, outcome, error, answer };
     this.options.tasks.learn(call);
     this.options.records.finished(call);
   }

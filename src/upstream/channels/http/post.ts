@@ -10,7 +10,10 @@ import { LargeMessage } from '../large-message.ts';
 import { eachLargeMessage, eachMessage } from '../messages.ts';
 import { oversizeError, type TooLong } from '../message-buffer.ts';
 
-/** A message to be sent. `headers`, names and values in turn, are those of a request of the stateless revision. */
+/**
+ * A message to be sent. `headers`, names and values in turn, are its own: those of the stateless revision, and those of
+ * its trace.
+ */
 export interface HttpMessage {
   readonly text: string;
   readonly requestId: number | undefined;
@@ -47,7 +50,7 @@ export class HttpPost extends HttpExchange {
     this.#session = session;
     this.#waiting = waiting;
     this.#requestId = requestId;
-    this.#stateless = headers !== undefined;
+    this.#stateless = headers?.some((name, i) => i % 2 === 0 && name.startsWith('mcp-')) ?? false;
     this.#sentWith = session.id;
     this.#chars = text.length;
     session.backlog += text.length;

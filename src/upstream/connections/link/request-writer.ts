@@ -7,6 +7,7 @@ import {
   type RequestFacts,
   statelessRevision,
 } from '../../../core/protocol/stateless.ts';
+import { traceKeys } from '../../../core/tracing.ts';
 import { oneLine } from '../../channels/messages.ts';
 import type { Pending } from './pending.ts';
 
@@ -36,13 +37,24 @@ export class RequestWriter {
   /** Before the era is known, only the request that asks for it is sent in the newer way. */
   write(id: number, { method, params, facts }: ToSend): Written {
     if (!this.isStateless && method !== 'server/discover')
-      return { text: requestText(id, method, params), headers: undefined };
+      return { text: requestText(id, method, params), headers: this.hasHeaders ? traceHeaders(facts) : undefined };
     const envelope = this.#envelope;
     const text = requestText(id, method, envelope.params(params, facts));
     if (!this.hasHeaders) return { text, headers: undefined };
     const version = this.isStateless ? [] : ['mcp-protocol-version', statelessRevision];
-    return { text, headers: () => [...version, ...envelope.headers(method, params, facts)] };
+    const trace = traceHeaders(facts)?.() ?? [];
+    return { text, headers: () => [...version, ...envelope.headers(method, params, facts), ...trace] };
   }
+}
+
+/** The trace of the request also in its headers, for what stands in front of the server and reads no bodies. */
+function traceHeaders({ trace }: RequestFacts): (() => string[]) | undefined {
+  if (!trace) return undefined;
+  const { traceparent, tracestate } = trace;
+  return () =>
+    tracestate === undefined
+      ? [traceKeys.parent, traceparent]
+      : [traceKeys.parent, traceparent, traceKeys.state, tracestate];
 }
 
 function requestText(id: number, method: string, params: string | undefined): string {

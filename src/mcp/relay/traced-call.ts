@@ -1,0 +1,46 @@
+import type { Target } from '../../core/access/view.ts';
+import type { Edits } from '../../core/json/text.ts';
+import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
+import type { RequestFacts } from '../../core/protocol/stateless.ts';
+import { type CallTrace, type Failure, traceKeys } from '../../core/tracing.ts';
+import type { ClientRequest } from '../request.ts';
+import type { RelayConnection } from './options.ts';
+
+/** Begins the server's part of a request; undefined where requests are not traced. */
+export function callTrace(
+  { method, trace }: ClientRequest,
+  { server, key }: Target,
+  offer: RelayConnection['offer'],
+): CallTrace | undefined {
+  // The address of a resource may hold what a caller wrote.
+  const target = named.has(method) ? key : undefined;
+  return trace?.call({ server, method, target, revision: offer?.about.protocolVersion });
+}
+
+const named: ReadonlySet<string> = new Set(['tools/call', 'prompts/get']);
+
+/** What a server is to know of the request, with its trace. */
+export function withTrace(facts: RequestFacts | undefined, trace: CallTrace | undefined): RequestFacts | undefined {
+  return trace?.handedOn ? { ...facts, trace: trace.handedOn } : facts;
+}
+
+/**
+ * The changes of `_meta`. The state of a trace that does not go on is taken out: it belongs to the parent that it came
+ * with.
+ */
+export function traceEdits(trace: CallTrace | undefined): Edits | undefined {
+  if (!trace?.handedOn) return undefined;
+  const { traceparent, tracestate } = trace.handedOn;
+  return {
+    [traceKeys.parent]: JSON.stringify(traceparent),
+    [traceKeys.state]: tracestate === undefined ? null : JSON.stringify(tracestate),
+  };
+}
+
+/** How a server's answer failed; undefined when it did not. */
+export function answerFailure({ result, error }: Pick<RpcMessage, 'result' | 'error'>): Failure | undefined {
+  if (isObject(result)) return result['isError'] === true ? { type: 'tool_error' } : undefined;
+  if (!isObject(error)) return { type: '_OTHER' };
+  const { code } = error;
+  return typeof code === 'number' && Number.isSafeInteger(code) ? { type: String(code), code } : { type: '_OTHER' };
+}

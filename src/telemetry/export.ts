@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { AnyValueMap } from '@opentelemetry/api-logs';
+import { SeverityNumber } from '@opentelemetry/api-logs';
+import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
+import { OTLPLogExporter as ProtoLogs } from '@opentelemetry/exporter-logs-otlp-proto';
+import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPMetricExporter as ProtoMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-otlp-proto';
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { LogEntry, LogFeed } from '../core/log-entry.ts';
+import type { Logger } from '../core/logger.ts';
+import type { TelemetryConfig, TelemetrySignal, TelemetryState } from '../core/telemetry.ts';
+import type { Tracing } from '../core/tracing.ts';
+import { withTimeout } from '../core/with-timeout.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createOperations, type Operations } from '../metrics/operations.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
+import { newSpanId, newTraceId } from './ids.ts';
+import { telemetryLimits } from './limits.ts';
+import { createOtlpPage } from './otlp-page.ts';
+import { createSampling } from './sampling.ts';
+import { createTracing, type TracingOptions } from './tracing.ts';
+
+// The only place that loads the libraries of OpenTelemetry, and itself loaded only where something is exported.
+
+export interface ExportSources {
+  readonly version: string;
+  readonly metrics: Pick<Metrics, 'describe'>;
+  readonly logs: Pick<LogFeed, 'subscribe'>;
+  readonly transport: TracingOptions['transport'];
+  readonly log: Logger;
+}
+
+export interface Export {
+  /** Undefined where only logs are exported. */
+  readonly tracing: Tracing | undefined;
+  readonly state: () => TelemetryState;
+  /** Sends what is left, and waits for that no longer than `telemetryLimits.flushMs`. */
+  close(): Promise<void>;
+}
+
+/** Begins to export. A collector that is down costs what waits for it and one line in the log. */
+export function openExport(config: TelemetryConfig, sources: ExportSources): Export {
+  const { version, log } = sources;
+  const resource = resourceFromAttributes({
+    'service.version': version,
+    // Tells replicas apart.
+    'service.instance.id': randomUUID(),
+    ...config.resource,
+  });
+  const delivery = createDelivery(log);
+  const operations = config.metrics && createOperations();
+  const traces = config.traces && openTraces(config.traces, resource, version, delivery);
+  const metrics = config.metrics && openMetrics(config.metrics, resource, { ...sources, operations }, delivery);
+  const logs = config.logs && openLogs(config.logs, resource, sources, delivery);
+  const tracing =
+    (traces ?? operations) && createTracing({ traces: traces?.options, operations, transport: sources.transport });
+  const open = [traces, metrics, logs];
+  return {
+    tracing,
+    state: delivery.state,
+    async close() {
+      const closing = open.flatMap((one) => (one ? [one.close()] : []));
+      await withTimeout(Promise.allSettled(closing), telemetryLimits.flushMs);
+    },
+  };
+}
+
+type Configured<Signal extends 'traces' | 'metrics' | 'logs'> = NonNullable<TelemetryConfig[Signal]>;
+
+function openTraces(config: Configured<'traces'>, resource: Resource, version: string, delivery: Delivery) {
+  const Exporter = config.protocol === 'http/json' ? JsonTraces : ProtoTraces;
+  const processor = new BatchSpanProcessor({
+    exporter: delivery.watch('traces', new Exporter(exporterOptions(config)), config),
+    maxQueueSize: telemetryLimits.queued,
+    maxExportBatchSize: telemetryLimits.batch,
+    scheduledDelayMillis: config.everyMs,
+  });
+  let traceIdOfRoot: string | undefined;
+  const provider = new TracerProvider({
+    resource,
+    // Which are made at all is decided before, more cheaply.
+    sampler: new AlwaysOnSampler(),
+    idGenerator: { generateTraceId: () => traceIdOfRoot ?? newTraceId(), generateSpanId: newSpanId },
+    spanLimits: { attributeValueLengthLimit: 300 },
+    spanProcessors: [processor],
+  });
+  const tracer = provider.getTracer('toolhub', version);
+  const options: TracingOptions['traces'] = {
+    start(traceId, ...span) {
+      traceIdOfRoot = traceId;
+      return tracer.startSpan(...span);
+    },
+    sampling: createSampling(config.sampler),
+    propagates: config.propagates,
+  };
+  return { options, close: () => provider.shutdown() };
+}
+
+function openMetrics(
+  config: Configured<'metrics'>,
+  resource: Resource,
+  { metrics, operations, version }: Pick<ExportSources, 'metrics' | 'version'> & { operations: Operations | undefined },
+  delivery: Delivery,
+) {
+  const Exporter = config.protocol === 'http/json' ? JsonMetrics : ProtoMetrics;
+  const startedAt = Date.now();
+  const reader = new PeriodicExportingMetricReader({
+    exporter: delivery.watch('metrics', new Exporter(exporterOptions(config)), config),
+    exportIntervalMillis: config.everyMs,
+    exportTimeoutMillis: Math.min(config.everyMs, config.timeoutMs),
+    metricProducers: [
+      {
+        async collect() {
+          const page = createOtlpPage(startedAt, Date.now());
+          await metrics.describe(page);
+          operations?.describe(page);
+          const scopeMetrics = [{ scope: { name: 'toolhub', version }, metrics: [...page.metrics] }];
+          return { resourceMetrics: { resource, scopeMetrics }, errors: [] };
+        },
+      },
+    ],
+  });
+  const provider = new MeterProvider({ resource, readers: [reader] });
+  return { close: () => provider.shutdown() };
+}
+
+function openLogs(
+  config: Configured<'logs'>,
+  resource: Resource,
+  { logs, version }: Pick<ExportSources, 'logs' | 'version'>,
+  delivery: Delivery,
+) {
+  const Exporter = config.protocol === 'http/json' ? JsonLogs : ProtoLogs;
+  const processor = new BatchLogRecordProcessor({
+    exporter: delivery.watch('logs', new Exporter(exporterOptions(config)), config),
+    maxQueueSize: telemetryLimits.queued,
+    maxExportBatchSize: telemetryLimits.batch,
+    scheduledDelayMillis: config.everyMs,
+  });
+  const provider = new LoggerProvider({ resource, processors: [processor] });
+  const logger = provider.getLogger('toolhub', version);
+  const stop = logs.subscribe((event) => {
+    if (event.type === 'log') logger.emit(recordOf(event.log));
+  });
+  return {
+    async close() {
+      stop();
+      await provider.shutdown();
+    },
+  };
+}
+
+const severities = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+} as const;
+
+/** As the log has it: without secrets, on one line. */
+function recordOf({ timestamp, level, service, message, fields }: LogEntry) {
+  const attributes: AnyValueMap = { 'toolhub.log.service': service, ...fields };
+  const severity = { severityNumber: severities[level], severityText: level.toUpperCase() };
+  return { timestamp: new Date(timestamp), ...severity, body: message, attributes };
+}
+
+/** Everything is said: what these libraries read from the environment for themselves has been taken out of it. */
+function exporterOptions({ url, headers, timeoutMs, compression }: TelemetrySignal) {
+  return { url, headers: { ...headers }, timeoutMillis: timeoutMs, compression: compression as never };
+}

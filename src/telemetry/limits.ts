@@ -1,0 +1,20 @@
+/** Bounds of what is exported, with their reasons. Times in milliseconds. */
+export const telemetryLimits = {
+  /** Spans, or log entries, that wait for the collector; more are dropped, so that one that is away costs no memory. */
+  queued: 4_096,
+  /** Of them in one request. */
+  batch: 512,
+  /** What is left is sent for this long at most when the hub ends. */
+  flushMs: 3_000,
+  /**
+   * Requests of a second that are recorded because their clients say so, where the hub itself records only some: a
+   * client decides about its own trace, not about the load of the collector.
+   */
+  sampledByClientsPerSecond: 100,
+  /** What a client may send as `tracestate`: as much as W3C wants to be passed on. */
+  traceStateChars: 512,
+  /** Of an id that a client chose. */
+  idChars: 100,
+  /** Random bytes made at once. */
+  randomBytes: 4_096,
+} as const;

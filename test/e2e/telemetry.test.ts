@@ -1,0 +1,255 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
+import { attributesOf, type Collector, collector } from '../kit/collector.ts';
+import { eraHttp, type EraServer, eraStdio } from '../kit/era-server.ts';
+import { hostileHttp } from '../kit/hostile.ts';
+import { raw, rpc } from '../kit/raw.ts';
+import { modern, modernMeta, session } from '../kit/sessions.ts';
+import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// OpenTelemetry (CONTRACT §10): a call is one trace, from the client's span through the hub to its server.
+
+const clientSpan = (n: number) => ({
+  traceId: `${n}`.padStart(32, 'a'),
+  spanId: `${n}`.padStart(16, 'b'),
+});
+let last = 0;
+/** A parent of its own for each call. */
+function parent(flags = '01') {
+  const { traceId, spanId } = clientSpan(++last);
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
+}
+
+/** What the server got of the trace with its last call. */
+function seen(server: EraServer) {
+  const calls = server.journal().filter(({ method }) => method === 'tools/call');
+  const { params, headers } = calls.at(-1) ?? {};
+  const meta = (params?.['_meta'] ?? {}) as Record<string, unknown>;
+  return { meta, headers };
+}
+
+describe('a call is one trace', () => {
+  let hub: TestHub;
+  let to: Collector;
+  const servers: Record<string, EraServer> = {};
+
+  beforeAll(async () => {
+    to = await collector();
+    servers['oldpipe'] = eraStdio({ speaks: ['session'] });
+    servers['newpipe'] = eraStdio({ speaks: ['stateless'] });
+    servers['oldhttp'] = await eraHttp({ speaks: ['session'] });
+    servers['newhttp'] = await eraHttp({ speaks: ['stateless'] });
+    const broken = await hostileHttp({
+      tools: [{ name: 'broken', inputSchema: { type: 'object' } }],
+      results: { broken: '{"content":[{"type":"text","text":"secret words"}],"isError":true}' },
+    });
+    const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config]));
+    hub = await testHub({
+      mcpServers: { ...mcpServers, broken: broken.config },
+      env: { ...to.env, LOG_LEVEL: 'info' },
+    });
+    await hub.connected(5);
+  });
+
+  const cases = ['oldpipe', 'newpipe', 'oldhttp', 'newhttp'].flatMap((server) =>
+    (['session', 'stateless', 'header'] as const).map((client) => [client, server] as const),
+  );
+  test.each(cases)('of a client (%s) at %s', async (client, name) => {
+    const { traceId, spanId, traceparent } = parent();
+    const meta = { traceparent, tracestate: 'vendor=1', baggage: 'k=v' };
+    const params = { name: `${name}-seen`, arguments: { word: 'never-in-a-span' } };
+    if (client === 'session') await (await session(hub.mcp())).call(`${name}-seen`, params.arguments, { meta });
+    else if (client === 'stateless') await modern(hub.mcp(), 'tools/call', params, { meta: modernMeta(meta) });
+    else await rpc(hub.mcp(), 'tools/call', params, { headers: { traceparent, tracestate: 'vendor=1' } });
+
+    const request = await to.span({ traceId, kind: 'server' });
+    expect(request).toMatchObject({ name: `tools/call ${name}-seen`, parent: spanId, isError: false });
+    expect(request.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.tool.name': `${name}-seen`,
+      'gen_ai.operation.name': 'execute_tool',
+      'network.transport': 'tcp',
+    });
+    expect('mcp.session.id' in request.attributes).toBe(client === 'session');
+    const call = await to.span({ traceId, kind: 'client' });
+    expect(call).toMatchObject({ name: 'tools/call seen', parent: request.spanId, tracestate: 'vendor=1' });
+    expect(call.attributes).toMatchObject({
+      'toolhub.server.name': name,
+      'network.transport': name.endsWith('pipe') ? 'pipe' : 'tcp',
+      'mcp.protocol.version': name.startsWith('new') ? '2026-07-28' : '2025-11-25',
+    });
+    const handedOn = `00-${traceId}-${call.spanId}-01`;
+    const got = seen(servers[name] as EraServer);
+    expect(got.meta).toMatchObject({ traceparent: handedOn, tracestate: 'vendor=1' });
+    expect(got.meta['baggage']).toBe(client === 'header' ? undefined : 'k=v');
+    if (name.endsWith('http')) expect(got.headers).toMatchObject({ traceparent: handedOn, tracestate: 'vendor=1' });
+  });
+
+  test('of a caller over REST, and of one that has no trace', async () => {
+    const token = await login(hub);
+    const { traceId, spanId, traceparent } = parent();
+    const body = { toolName: 'seen', arguments: {} };
+    const answer = await api(hub, 'POST', '/tools/call/oldpipe', { token, body, headers: { traceparent } });
+    expect(answer.status).toBe(200);
+    expect(await to.span({ traceId, kind: 'server' })).toMatchObject({ parent: spanId });
+
+    await rpc(hub.mcp('newpipe'), 'tools/call', { name: 'seen', arguments: {} }, { id: 'mine' });
+    const own = to.spans().length;
+    await until('its span', () => to.spans().some(({ attributes }) => attributes['jsonrpc.request.id'] === 'mine'));
+    const root = to.spans().find(({ attributes }) => attributes['jsonrpc.request.id'] === 'mine');
+    expect(root).toMatchObject({ name: 'tools/call seen', parent: undefined });
+    expect(own).toBeGreaterThan(0);
+    // The record of the call names its trace.
+    const { data } = (await api(hub, 'GET', '/activities?limit=5', { token })).body as unknown as {
+      data: { traceId?: string }[];
+    };
+    expect(data.map((one) => one.traceId)).toContain(root?.traceId);
+  });
+
+  test('a trace that is not recorded stays so, and its server is told', async () => {
+    const { traceId, traceparent } = parent('00');
+    await (await session(hub.mcp())).call('newhttp-seen', {}, { meta: { traceparent } });
+    expect(seen(servers['newhttp'] as EraServer).meta['traceparent']).toMatch(
+      new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`),
+    );
+    await rpc(hub.mcp('newhttp'), 'tools/call', { name: 'seen', arguments: {} }, { id: 'after' });
+    await until('the next span', () =>
+      to.spans().some(({ attributes }) => attributes['jsonrpc.request.id'] === 'after'),
+    );
+    expect(to.spans().filter((span) => span.traceId === traceId)).toEqual([]);
+  });
+
+  test.each([
+    ['no form', 'x'.repeat(100_000)],
+    ['zeros', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`],
+    ['another version with more', `00-${'c'.repeat(32)}-${'b'.repeat(16)}-01-${'x'.repeat(500)}`],
+    ['an object', { traceId: 1 }],
+  ])('a parent of %s begins a trace, and its state goes no further', async (_, traceparent) => {
+    const id = `bad ${++last}`;
+    const params = { name: 'seen', arguments: {}, _meta: { traceparent, tracestate: 'vendor=1' } };
+    await rpc(hub.mcp('newpipe'), 'tools/call', params, { id });
+    await until('its span', () => to.spans().some(({ attributes }) => attributes['jsonrpc.request.id'] === id));
+    const { meta } = seen(servers['newpipe'] as EraServer);
+    expect(meta['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(meta['tracestate']).toBeUndefined();
+    expect(to.spans().find(({ attributes }) => attributes['jsonrpc.request.id'] === id)?.parent).toBeUndefined();
+  });
+
+  test('names, arguments and results of callers are in no span; failures are of few kinds', async () => {
+    const failures = [
+      { name: 'broken-broken', arguments: { word: 'secret words' } },
+      { name: 'secret words', arguments: {} },
+    ];
+    for (const [i, params] of failures.entries()) await rpc(hub.mcp(), 'tools/call', params, { id: `fails ${i}` });
+    await rpc(hub.mcp(), 'secret words/x', {}, { id: 'fails 2' });
+    const of = (i: number) => to.spans().find(({ attributes }) => attributes['jsonrpc.request.id'] === `fails ${i}`);
+    await until('their spans', () => [0, 1, 2].every((i) => of(i) !== undefined));
+    expect([0, 1, 2].map((i) => [of(i)?.name, of(i)?.attributes['error.type'], of(i)?.isError])).toEqual([
+      ['tools/call broken-broken', 'tool_error', true],
+      ['tools/call', '-32602', true],
+      ['_OTHER', '-32601', true],
+    ]);
+    expect(of(1)?.attributes['toolhub.error']).toBe('not_found');
+    const sent = to.requests.filter(({ path }) => path === '/v1/traces').map(({ body }) => body.toString());
+    expect(sent.join('\n')).not.toMatch(/secret words|never-in-a-span/);
+  });
+
+  test('metrics and the log go out as well, and a bucket points to a trace where OpenMetrics is asked for', async () => {
+    await until('metrics', () => to.metrics().has('mcp.server.operation.duration'));
+    const points = () => to.metrics().get('mcp.client.operation.duration')?.histogram?.dataPoints ?? [];
+    await until('the calls', () => points().length > 4);
+    expect(points().map(({ attributes }) => attributesOf(attributes))).toContainEqual({
+      'mcp.method.name': 'tools/call',
+      'toolhub.server.name': 'newhttp',
+      'gen_ai.tool.name': 'seen',
+      'gen_ai.operation.name': 'execute_tool',
+    });
+    expect([...to.metrics().keys()]).toContain('toolhub_calls_total');
+    await until('the log', () => to.logs().some((text) => text.startsWith('connected')));
+
+    const token = await login(hub);
+    const ask = (accept: string) =>
+      raw(new URL('/metrics', hub.url).href, { method: 'GET', headers: { authorization: `Bearer ${token}`, accept } });
+    const open = await ask('application/openmetrics-text; version=1.0.0');
+    expect(open.headers['content-type']).toContain('application/openmetrics-text');
+    expect(open.text).toMatch(
+      /_bucket\{.*\} \d+ # \{trace_id="[0-9a-f]{32}",span_id="[0-9a-f]{16}"\} [\d.e-]+ [\d.]+\n/,
+    );
+    expect(open.text.endsWith('# EOF\n')).toBe(true);
+    expect((await ask('text/plain')).text).not.toContain('trace_id');
+  });
+
+  test('a collector that takes nothing is told of once, and by /health; calls go on', async () => {
+    const health = async () => (await hub.health()) as unknown as { status: string; telemetry?: unknown };
+    expect(await health()).toMatchObject({ telemetry: { traces: 'ok', metrics: 'ok', logs: 'ok' } });
+    to.answer(400);
+    await rpc(hub.mcp('newpipe'), 'tools/call', { name: 'seen', arguments: {} });
+    await until('all fail', async () => {
+      const { telemetry } = await health();
+      return JSON.stringify(telemetry) === '{"traces":"failing","metrics":"failing","logs":"failing"}';
+    });
+    expect((await rpc(hub.mcp('newpipe'), 'tools/call', { name: 'seen', arguments: {} })).result).toBeDefined();
+    const { data } = (await api(hub, 'GET', '/logs?q=collector', { token: await login(hub) })).body as unknown as {
+      data: { message: string }[];
+    };
+    expect(data.filter(({ message }) => message.includes('takes no telemetry'))).toHaveLength(3);
+    to.answer(200);
+    await rpc(hub.mcp('newpipe'), 'tools/call', { name: 'seen', arguments: {} });
+    await until('it takes them again', async () =>
+      JSON.stringify((await health()).telemetry).includes('"traces":"ok"'),
+    );
+  });
+});
+
+test('where a tenth is recorded, requests of clients that want more are bounded', async () => {
+  const to = await collector();
+  const server = await eraHttp({ speaks: ['session'] });
+  const env = { ...to.env, OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
+  const hub = await testHub({ mcpServers: { s: server.config }, env });
+  await hub.connected(1);
+  await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {} });
+  const { traceId, traceparent } = parent();
+  await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {}, _meta: { traceparent } });
+  await to.span({ traceId, kind: 'client' });
+  expect(new Set(to.spans().map((span) => span.traceId))).toEqual(new Set([traceId]));
+  await hub.close();
+});
+
+test('protobuf by default, with the headers that the operator gave, and all that waits is sent at the end', async () => {
+  const to = await collector();
+  const server = await eraHttp({ speaks: ['session'] });
+  const env = {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${to.url}/own/path`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20its-token',
+    OTEL_SERVICE_NAME: 'hub of the test',
+  };
+  const hub = await testHub({ mcpServers: { s: server.config }, env });
+  await hub.connected(1);
+  await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {} });
+  expect(to.requests).toEqual([]);
+  await hub.close();
+  expect(to.requests.map(({ path }) => path)).toEqual(['/own/path']);
+  const [{ headers, body } = { headers: {}, body: Buffer.from('') }] = to.requests;
+  expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', authorization: 'Bearer its-token' });
+  for (const text of ['hub of the test', 'tools/call s-seen', 'tools/call seen', 'toolhub.server.name'])
+    expect(body.includes(text), text).toBe(true);
+});
+
+test('off: the trace of a client passes as it is, and nothing is added', async () => {
+  const server = await eraHttp({ speaks: ['session'] });
+  const off = { OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+  const hub = await testHub({ mcpServers: { s: server.config }, env: off });
+  await hub.connected(1);
+  await rpc(hub.mcp(), 'tools/call', { name: 's-seen', arguments: {}, _meta: { traceparent: 'as it is' } });
+  expect(seen(server)).toMatchObject({ meta: { traceparent: 'as it is' } });
+  await rpc(
+    hub.mcp(),
+    'tools/call',
+    { name: 's-seen', arguments: {} },
+    { headers: { traceparent: parent().traceparent } },
+  );
+  expect(seen(server).meta).toEqual({});
+  expect(seen(server).headers).not.toHaveProperty('traceparent');
+  expect(await hub.health()).not.toHaveProperty('telemetry');
+});
