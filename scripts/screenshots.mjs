@@ -40,6 +40,8 @@ const pages = {
   approvals: '/approvals',
   policies: '/policies',
   pins: '/pins',
+  guards: '/settings/guards',
+  'guard-add': '/settings/guards?open=%2B',
   audit: '/audit',
 };
 const shapes = {

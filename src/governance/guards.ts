@@ -17,6 +17,8 @@ export interface Guards {
   ask(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply>;
   /** Logs that a guard does not work, and that it works again: once, however many calls there are. */
   noted(guard: GuardSettings, why: string | undefined): void;
+  /** Why a guard does not work, and since when; undefined while it does, and before it was first asked. */
+  failure(guard: GuardSettings): { readonly failing: string; readonly since: string } | undefined;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,7 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
   let client: ReturnType<typeof openClient> | undefined;
   let waiting = 0;
   let waitingChars = 0;
-  const failing = new Map<string, string>();
+  const failing = new Map<string, { readonly failing: string; readonly since: string }>();
 
   async function post(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply> {
     const { url, secret } = address(guard);
@@ -94,15 +96,17 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
     },
     noted(guard, why) {
       const { name, onFailure } = guard;
-      if (failing.get(name) === why) return;
+      const before = failing.get(name);
+      if (before?.failing === why) return;
       if (why === undefined) failing.delete(name);
-      else failing.set(name, why);
+      else failing.set(name, { failing: why, since: before?.since ?? new Date().toISOString() });
       if (why === undefined) log.info(`guard "${name}" answers again`);
       else
         log.warn(`guard "${name}" ${why}`, {
           meanwhile: onFailure === 'allow' ? 'what it would see passes' : 'what it would see is refused',
         });
     },
+    failure: ({ name }) => failing.get(name),
     async close() {
       await (await client)?.agent.destroy();
     },

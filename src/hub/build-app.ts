@@ -30,6 +30,7 @@ import { credentialRoutes } from '../http/credentials/credential-routes.ts';
 import { approvalRoutes, type ApprovalRoutes } from '../http/governance/approval-routes.ts';
 import { governanceRoutes, type GovernanceRoutes } from '../http/governance/governance-routes.ts';
 import type { Pins } from '../governance/pins.ts';
+import { guardRoutes, type GuardRoutes } from '../http/governance/guard-routes.ts';
 import { pinRoutes } from '../http/governance/pin-routes.ts';
 import { dashboardRoutes } from '../http/dashboard/files.ts';
 import { dashboardResources } from '../http/dashboard/dashboard-resources.ts';
@@ -105,6 +106,7 @@ export interface AppParts {
   readonly governance: Pick<GovernanceRoutes, 'settings' | 'catalogue' | 'counts'> & {
     readonly approvals: ApprovalRoutes['approvals'];
     readonly pins: Pins;
+    readonly guards: GuardRoutes['guards'];
   };
   readonly backup: SettingsResources['backup'];
   /** The memory for bodies of requests. */
@@ -224,6 +226,7 @@ function buildApi(parts: AppParts & SignInParts) {
       }),
       governanceRoutes({ ...parts.governance, views: parts.views, activity: records.activity }),
       approvalRoutes({ approvals: parts.governance.approvals, audit: parts.audit }),
+      guardRoutes({ settings: parts.governance.settings, guards: parts.governance.guards }),
       pinRoutes({ pins: parts.governance.pins, audit: parts.audit, log: security }),
       credentialRoutes({ credentials, settings: () => settings.current, log: accountLog }),
       serverOAuthRoutes({ settings, signIns, cookies, restart: (name) => pool.restart(name), log }),

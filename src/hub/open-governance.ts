@@ -13,7 +13,7 @@ import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { type Approvals, createApprovals } from '../governance/approvals.ts';
 import type { Pins } from '../governance/pins.ts';
 import { createCallCounts } from '../governance/call-counts.ts';
-import { createGuards } from '../governance/guards.ts';
+import { createGuards, type Guards } from '../governance/guards.ts';
 import { governanceLimits } from '../governance/limits.ts';
 import { sharedCallCounts } from '../governance/shared-call-counts.ts';
 import type { Governance } from '../mcp/relay/admission.ts';
@@ -45,7 +45,7 @@ export interface OpenGovernance {
 export function openGovernance(
   { store, env, files, address, hide, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
   closers: Closers,
-): Governance & { readonly approvals: Approvals; readonly pins: Pins } {
+): Governance & { readonly approvals: Approvals; readonly pins: Pins; readonly guards: Guards } {
   const isShared = env.database.kind === 'postgres';
   const alone = createCallCounts();
   const together = isShared ? sharedCallCounts(database, alone, log('gateway')) : undefined;

@@ -69,6 +69,8 @@ const pages = [
   '/policies',
   '/policies?open=new',
   '/pins',
+  '/settings/guards',
+  '/settings/guards?open=%2B',
   '/audit',
   '/users',
   '/keys',

@@ -5,6 +5,7 @@ import { api, login } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { embeddingService } from '../kit/embedding-service.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { json, scriptedHttp } from '../kit/scripted-http.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violationsAt } from './kit.ts';
@@ -291,6 +292,41 @@ describe('smart routing', () => {
   });
 });
 
+describe('guards', () => {
+  test('are added, tried, put into order and deleted, and mistakes stand at their fields', async () => {
+    const seen: unknown[] = [];
+    const service = await scriptedHttp(({ message }, response) => {
+      seen.push(message);
+      json(response, { decision: 'refuse', message: 'No personal data.' });
+    });
+    await api(hub, 'PUT', '/system-config', {
+      token: admin,
+      body: { guards: [{ id: 'first', url: service.origin, on: ['result'], enabled: false, secret: 'hidden words' }] },
+    });
+    const page = await visit(hub, '/settings/guards', { expected: /400/ });
+    await page.getByRole('button', { name: 'Add a guard' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel(/^Name/).fill('pii');
+    await form.getByLabel('Address').fill('nowhere');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect.poll(() => form.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
+    await form.getByLabel('Address').fill(service.origin);
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('button', { name: 'Try pii with a sample' }).click();
+    await form.getByRole('button', { name: 'Ask' }).click();
+    await form.getByText('No personal data.').waitFor();
+    expect(seen).toMatchObject([{ on: 'call', arguments: { email: 'kim@example.com' } }]);
+    await form.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('button', { name: 'Ask pii earlier' }).click();
+    await expect
+      .poll(async () => (await stored())['systemConfig'].guards)
+      .toMatchObject([{ id: 'pii' }, { id: 'first', secret: 'hidden words' }]);
+    await page.getByRole('button', { name: 'Delete pii' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await expect.poll(async () => (await stored())['systemConfig'].guards).toMatchObject([{ id: 'first' }]);
+  });
+});
+
 describe('prompts and resources of the hub', () => {
   test('are written, tried, changed and deleted, and mistakes stand at their fields', async () => {
     const page = await visit(hub, '/settings/prompts', { expected: /400/ });
@@ -331,6 +367,8 @@ test('readers of screens find nothing wrong at any page', async () => {
   const page = await visit(hub, '/account');
   const shown = {
     '/settings': page.getByLabel('Address from outside'),
+    '/settings/guards': page.getByRole('button', { name: 'Add a guard' }),
+    '/settings/guards?open=%2B': page.getByLabel('Address'),
     '/settings/prompts': page.getByRole('button', { name: 'Add a prompt' }),
     '/settings/prompts?prompt=new': page.getByLabel('Text', { exact: true }),
     '/settings/prompts?resource=new': page.getByLabel('Address (URI)'),

@@ -395,10 +395,35 @@ describe('a guard', () => {
     const logged = async () =>
       (await api(hub, 'GET', '/logs?q=guard%20%22gone%22', { token: admin })).body.data as object[];
     expect(await logged()).toHaveLength(1);
+    const states = async () => (await api(hub, 'GET', '/guards', { token: admin })).body.data;
+    expect(await states()).toEqual([
+      { guard: 'gone', failing: expect.stringContaining('cannot be reached'), since: expect.any(String) },
+    ]);
+    expect((await api(hub, 'GET', '/guards', { token: ann })).status).toBe(403);
     respond = answer({ decision: 'allow' });
     await set({ id: 'gone' });
     expect((await call('echo')).error).toBeUndefined();
     expect(await logged()).toHaveLength(2);
+    expect(await states()).toEqual([{ guard: 'gone' }]);
+  });
+
+  test('is tried with a sample, which calls nothing', async () => {
+    await set({ id: 'pii', on: ['call'] }, { id: 'off', enabled: false });
+    const before = sent().length;
+    const tried = (guard: string, body: object, token = admin) =>
+      api(hub, 'POST', `/guards/${guard}/try`, { token, body });
+    respond = answer({ decision: 'change', arguments: { text: '•' } });
+    const sample = { on: 'call', server: 'db', tool: 'echo', sample: { text: 'secret' } };
+    expect((await tried('pii', sample)).body.data).toEqual({ decision: 'change', changed: { text: '•' } });
+    expect(asked()).toMatchObject([{ on: 'call', server: 'db', name: 'echo', arguments: { text: 'secret' } }]);
+    respond = answer({ decision: 'refuse', message: 'No.' });
+    expect((await tried('pii', sample)).body.data).toEqual({ decision: 'refuse', message: 'No.' });
+    respond = answer({ decision: 'maybe' });
+    expect((await tried('pii', sample)).body.data).toMatchObject({ decision: 'failed' });
+    expect(sent()).toHaveLength(before);
+    expect((await tried('off', sample)).status).toBe(404);
+    expect((await tried('pii', { on: 'call', sample: 'text' })).status).toBe(400);
+    expect((await tried('pii', sample, ann)).status).toBe(403);
   });
 
   test('is no longer asked when the caller leaves', async () => {

@@ -97,6 +97,23 @@ export const approval = object(
 );
 export type ApprovalAnswer = Shape<typeof approval>;
 
+/** A guard that is switched on. */
+export const guard = object(
+  { guard: saying('Its id, or its place in the list.', text) },
+  { failing: saying('Why it does not answer, as the end of a sentence.', text), since: time },
+);
+export type GuardAnswer = Shape<typeof guard>;
+
+/** What a guard makes of a sample. */
+export const guardTried = object(
+  { decision: oneOf(['allow', 'refuse', 'change', 'failed']) },
+  {
+    message: saying('The words of the guard, or why it has not answered.', text),
+    changed: saying('What would be sent, or given to the caller, in place of the sample.', anyObject),
+  },
+);
+export type GuardTriedAnswer = Shape<typeof guardTried>;
+
 export const waitingApprovals = object({
   count: saying('Calls that wait for your answer.', count),
   newest: listOf(object({ id: text, server: text, tool: text, caller: text, createdAt: time })),

@@ -81,6 +81,7 @@ export const notAudited: Readonly<Record<string, string>> = {
   'POST /:name/tools/:serverName/:toolName': 'a call, which is in the activity',
   'POST /mcp/:serverName/prompts/:promptName': 'reads a prompt',
   'POST /resources/read': 'reads a resource',
+  'POST /guards/:guard/try': 'shows a guard a sample',
   'POST /policies/simulate': 'tries policies on recorded calls',
   'POST /smart-routing/search': 'a search, which changes nothing',
   'POST /auth/password-check': 'judges a password that is not kept',

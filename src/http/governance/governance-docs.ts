@@ -1,7 +1,9 @@
+import { guard, guardTried } from '../../core/answers/governance.ts';
 import { listOf, ref, text } from '../../core/answers/schema.ts';
 import type { Subject } from '../frame/operation.ts';
 import { pinDecisionInput } from './pin-routes.ts';
 import { decisionInput } from './approval-routes.ts';
+import { guardTryInput } from './guard-routes.ts';
 import { simulateInput } from './governance-routes.ts';
 
 export const governance: Subject = {
@@ -30,6 +32,18 @@ export const governance: Subject = {
       body: pinDecisionInput,
       bodyOptional: true,
       answer: { data: listOf(ref('Pin')) },
+    },
+    'GET /guards': {
+      admin: true,
+      summary: 'Whether the guards that are switched on answer',
+      description: 'They are changed with `PUT /system-config` (`guards`).',
+      answer: { data: listOf(guard) },
+    },
+    'POST /guards/:guard/try': {
+      admin: true,
+      summary: 'What a guard makes of a sample; nothing is called',
+      body: guardTryInput,
+      answer: { data: guardTried },
     },
     'GET /policies': {
       admin: true,

@@ -48,6 +48,8 @@ export type {
   ApprovalAnswer as Approval,
   WaitingApprovalsAnswer as WaitingApprovals,
   ExplanationAnswer as Explanation,
+  GuardAnswer as GuardState,
+  GuardTriedAnswer as GuardTried,
   PinAnswer as Pin,
   PolicyAnswer as Policy,
   SimulationAnswer as Simulation,

@@ -18,6 +18,7 @@ import {
   ScrollText,
   Server,
   Settings,
+  ShieldCheck,
   ShieldQuestion,
   Users,
   Waypoints,
@@ -40,6 +41,7 @@ export interface Place {
     | '/approvals'
     | '/policies'
     | '/pins'
+    | '/settings/guards'
     | '/audit'
     | '/users'
     | '/keys'
@@ -62,6 +64,7 @@ export interface Place {
     | 'approvals'
     | 'policies'
     | 'pins'
+    | 'guards'
     | 'audit'
     | 'users'
     | 'keys'
@@ -93,6 +96,7 @@ const places: readonly (readonly Place[])[] = [
     { to: '/approvals', name: 'approvals', letter: 'w', icon: ShieldQuestion },
     { to: '/policies', name: 'policies', letter: 'i', icon: Gavel, admin: true },
     { to: '/pins', name: 'pins', letter: 'p', icon: Pin, admin: true },
+    { to: '/settings/guards', name: 'guards', letter: 'h', icon: ShieldCheck, admin: true },
     { to: '/audit', name: 'audit', letter: 'd', icon: FileClock, admin: true },
   ],
   [

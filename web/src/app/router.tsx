@@ -228,6 +228,13 @@ const prompts = createRoute({
   component: page(() => import('../pages/own/own.tsx'), 'Own', 'own'),
 });
 
+const guards = createRoute({
+  getParentRoute: () => admin,
+  path: '/settings/guards',
+  validateSearch: texts('open'),
+  component: page(() => import('../pages/guards/guards.tsx'), 'Guards', 'guards'),
+});
+
 const audit = createRoute({
   getParentRoute: () => admin,
   path: '/audit',
@@ -254,7 +261,7 @@ const approvals = createRoute({
   component: page(() => import('../pages/governance/approvals.tsx'), 'Approvals', 'governance'),
 });
 
-const forAdmins = admin.addChildren([users, settings, smart, prompts, policies, pins, audit]);
+const forAdmins = admin.addChildren([users, settings, smart, prompts, guards, policies, pins, audit]);
 const forAll = [
   approvals,
   overview,

@@ -36,4 +36,5 @@ export const later: LaterTexts = {
   policies: () => import('./de/policies.ts'),
   overrides: () => import('./de/overrides.ts'),
   own: () => import('./de/own.ts'),
+  guards: () => import('./de/guards.ts'),
 };

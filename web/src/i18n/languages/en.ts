@@ -32,4 +32,5 @@ export const later = {
   policies: () => import('./en/policies.ts'),
   overrides: () => import('./en/overrides.ts'),
   own: () => import('./en/own.ts'),
+  guards: () => import('./en/guards.ts'),
 };

@@ -36,4 +36,5 @@ export const later: LaterTexts = {
   policies: () => import('./es/policies.ts'),
   overrides: () => import('./es/overrides.ts'),
   own: () => import('./es/own.ts'),
+  guards: () => import('./es/guards.ts'),
 };

@@ -36,4 +36,5 @@ export const later: LaterTexts = {
   policies: () => import('./fr/policies.ts'),
   overrides: () => import('./fr/overrides.ts'),
   own: () => import('./fr/own.ts'),
+  guards: () => import('./fr/guards.ts'),
 };

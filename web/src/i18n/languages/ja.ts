@@ -36,4 +36,5 @@ export const later: LaterTexts = {
   policies: () => import('./ja/policies.ts'),
   overrides: () => import('./ja/overrides.ts'),
   own: () => import('./ja/own.ts'),
+  guards: () => import('./ja/guards.ts'),
 };

@@ -37,4 +37,5 @@ export const later: LaterTexts = {
   policies: () => import('./zh/policies.ts'),
   overrides: () => import('./zh/overrides.ts'),
   own: () => import('./zh/own.ts'),
+  guards: () => import('./zh/guards.ts'),
 };

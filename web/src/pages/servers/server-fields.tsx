@@ -325,11 +325,11 @@ function Governance({ draft, set, at }: PartProps) {
           label={t(`secrets.${member}`)}
           {...(member === 'secretsIn' && { hint: t('secrets.hint') })}
           error={at(member === 'secretsIn' ? 'secretsInCalls.arguments' : 'secretsInCalls.results')}
-          value={draft[member] === 'allow' ? '' : draft[member]}
+          value={draft[member]}
           onChange={(event) => set({ [member]: event.target.value })}
-          options={(['', 'mask', 'refuse'] as const).map((value) => ({
+          options={(['', 'allow', 'mask', 'refuse'] as const).map((value) => ({
             value,
-            label: t(`secrets.${value === '' ? 'allow' : value}`),
+            label: t(value === '' ? 'pinModes.default' : `secrets.${value}`),
           }))}
         />
       ))}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { GuardAnswer, GuardTriedAnswer } from '../../core/answers/governance.ts';
+import { HubError } from '../../core/errors.ts';
+import { readGuardAnswer } from '../../core/guards/guard-answer.ts';
+import { parseInput } from '../../core/input.ts';
+import { coreLimits } from '../../core/limits.ts';
+import type { Settings } from '../../core/settings/types.ts';
+import type { Guards } from '../../governance/guards.ts';
+import { jsonBody } from '../frame/body.ts';
+import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { ok } from '../frame/reply.ts';
+
+export interface GuardRoutes {
+  readonly settings: () => Settings;
+  readonly guards: Pick<Guards, 'ask' | 'failure'>;
+}
+
+const name = z.string().max(coreLimits.nameChars);
+
+export const guardTryInput = z.object({
+  on: z.enum(['call', 'result'], { error: 'must be call or result' }),
+  server: name.nullish(),
+  tool: name.nullish(),
+  /** Arguments of a call, or a result. */
+  sample: z.record(z.string(), z.json()),
+});
+
+/** `/guards` (CONTRACT §9): whether the guards that are switched on answer, for admins. They are settings. */
+export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+
+  routes.get('/guards', adminOnly, (c) => {
+    const all = settings().system.guards ?? [];
+    return ok(
+      c,
+      all.map((guard): GuardAnswer => ({ guard: guard.name, ...guards.failure(guard) })),
+    );
+  });
+
+  // The question says that it is a sample by its tool and its caller; nothing is called.
+  routes.post('/guards/:guard/try', adminOnly, async (c) => {
+    const asked = c.req.param('guard');
+    const guard = (settings().system.guards ?? []).find((one) => one.name === asked);
+    if (!guard) throw new HubError('not_found', `There is no guard "${asked}" that is switched on.`);
+    const { on, server, tool, sample } = parseInput(guardTryInput, await jsonBody(c.req.raw), 'Cannot try the guard');
+    const subject = on === 'call' ? 'arguments' : 'result';
+    const question = {
+      on,
+      id: randomUUID(),
+      kind: 'tool',
+      server: server ?? '',
+      name: tool ?? '',
+      caller: { kind: 'user', name: editorOf(c.var.caller).username, groups: [] },
+      scope: '',
+      [subject]: sample,
+    };
+    const reply = await guards.ask(guard, JSON.stringify(question), c.req.raw.signal);
+    const verdict = reply.kind === 'text' ? readGuardAnswer(reply.text, subject) : reply;
+    return ok(c, {
+      decision: verdict.kind,
+      ...(verdict.kind === 'refuse' && verdict.message !== undefined && { message: verdict.message }),
+      ...(verdict.kind === 'failed' && { message: verdict.why }),
+      ...(verdict.kind === 'change' && { changed: verdict.value }),
+    } satisfies GuardTriedAnswer);
+  });
+
+  return routes;
+}
