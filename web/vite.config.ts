@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { licences } from '../scripts/licences.mjs';
 
 const lists = /@tanstack[\\/](?:virtual-core|react-virtual)|ui[\\/](?:virtual|scroll)-list\.tsx/;
 const dialogs =
@@ -14,7 +15,7 @@ const apart = new RegExp(
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), licences()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
