@@ -16,6 +16,7 @@ import { checkSandboxes } from './checks/sandboxes.ts';
 import { checkSecrets } from './checks/secrets.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
+import { checkTelemetry } from './checks/telemetry.ts';
 import { checkVariables } from './checks/variables.ts';
 import { noLog, openProbes } from './probe.ts';
 import { readStoredSignIns, type StoredSignIns } from './stored-sign-ins.ts';
@@ -76,6 +77,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
     ...checkSandboxes(settings.servers, path),
     ...commands,
     ...unread,
+    ...(await checkTelemetry(env.telemetry)),
     ...[...search, ...servers].map(withoutSecrets(secrets)),
   ];
   return { checks, misconfigured: settings.invalid };

@@ -56,4 +56,6 @@ export const cliLimits = {
   auditLineChars: 1024 * 1024,
   /** A backup: full tables of records are some 100 MB, and unpacked bundles may be some GB. */
   backupBytes: 64 * 1024 * 1024 * 1024,
+  /** How long `doctor` waits for a collector of OpenTelemetry. */
+  collectorMs: 5_000,
 } as const;

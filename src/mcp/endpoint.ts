@@ -11,6 +11,7 @@ import type { EventLogs } from './event-log.ts';
 import { atItsHub, type ElsewhereOptions } from './elsewhere.ts';
 import { readMessages } from './incoming.ts';
 import { listen } from './listen.ts';
+import { beginTrace } from './traced.ts';
 import { checkStateless, clientInfoOf, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
 import { PostReply } from './reply.ts';
 import { type Answering, type ClientMessage, clientRequest } from './request.ts';
@@ -93,7 +94,9 @@ function begin(context: RequestContext, { message, id = 'null' }: ClientMessage,
   const about = { abilities: capabilitiesOf(capabilities), client: clientName(clientInfo) };
   const token = options.sessions.begin(context.principal, context.scope, revision, about);
   const view = options.views.get(context.principal, context.scope);
+  const trace = options.tracing && beginTrace(context, { message, id }, revision, options.tracing);
   const reply = new PostReply(context.res, false, { ...context.headers, 'mcp-session-id': token });
+  trace?.end();
   reply.answer(resultText(id, initializeResult(view, revision, options)));
 }
 

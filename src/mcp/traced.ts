@@ -14,6 +14,20 @@ export function traced(request: ClientRequest, tracing: Tracing): ClientRequest 
   return clientRequest(request, request, { stateless, session, sessionId, view, pageSize, reply, trace });
 }
 
+/** Of `initialize`, which begins a session and belongs to none. */
+export function beginTrace(
+  { clientHeaders }: Pick<ClientRequest, 'clientHeaders'>,
+  { message, id }: Pick<ClientRequest, 'message' | 'id'>,
+  revision: string,
+  tracing: Tracing,
+): RequestTrace {
+  const params = isObject(message.params) ? message.params : {};
+  const meta = isObject(params['_meta']) ? params['_meta'] : undefined;
+  const parent = parentOf(meta) ?? parentOf(clientHeaders);
+  const none = { target: undefined, sessionId: undefined, within: undefined };
+  return tracing.request({ method: 'initialize', id, revision, parent, ...none });
+}
+
 function tracedRequest(request: ClientRequest): TracedRequest {
   const { method, message, id, session, clientHeaders, within } = request;
   const params = isObject(message.params) ? message.params : undefined;

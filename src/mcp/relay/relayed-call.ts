@@ -416,8 +416,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   protected report(outcome: FinishedCall['outcome'], error: string | undefined, answer: FinishedCall['answer']): void {
     if (outcome === 'tool_error' || outcome === 'cancelled') this.request.trace?.failed({ type: outcome });
     const now = performance.now();
-    const ms = now - this.#startedAt;
-    const sentAt = this.#sentAt ?? now;
+    const [ms, sentAt] = [now - this.#startedAt, this.#sentAt ?? now];
     // What was never sent has waited to its end.
     const queueMs = this.#waited || this.#sentAt === undefined ? sentAt - this.#startedAt : 0;
     const [request, target, serverMs] = [this.#sent, this.target, now - sentAt];
