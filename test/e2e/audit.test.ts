@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/core/answers/audit.ts';
@@ -14,6 +13,7 @@ import { auditLimits } from '../../src/logs/audit/limits.ts';
 import { api, cookieLogin, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
+import { runProgram } from '../kit/command.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
@@ -632,18 +632,9 @@ test('the command checks an export, and the database of a hub that does not run'
   });
 });
 
-/** The program as people run it. */
 async function command(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    textOf(child.stdout),
-    textOf(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, said: out + error };
+  const { code, stdout, stderr } = await runProgram({ args, env, cwd: temporaryFolder() });
+  return { code, said: stdout + stderr };
 }
 
 test('two hubs on one PostgreSQL write one chain; each change is in it once, by who made it', async () => {

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SearchReport } from '../../src/mcp/search-report.ts';
 import { keyToken, login, userToken } from '../kit/api.ts';
+import { runProgram } from '../kit/command.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { searchReady } from '../kit/search-ready.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
@@ -36,18 +33,8 @@ beforeAll(async () => {
 });
 
 async function toolhub(args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [resolve('dist/cli.js'), 'search', ...args], {
-    cwd: temporaryFolder(),
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 100_000,
-  });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, stdout, stderr, report: () => JSON.parse(stdout) as SearchReport };
+  const ran = await runProgram({ args: ['search', ...args], env, cwd: temporaryFolder() });
+  return { ...ran, report: () => JSON.parse(ran.stdout) as SearchReport };
 }
 const ask = (args: string[], more: Record<string, string> = {}) => toolhub(args, { ...hub.env, ...more });
 const names = ({ results }: SearchReport) => results.map(({ name }) => name);

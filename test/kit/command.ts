@@ -34,52 +34,56 @@ export interface Running {
 /** `hub` is what `TOOLHUB_URL` names. */
 export function person(hub: { readonly url: string }): Person {
   const home = temporaryFolder();
-  const envOf = (env: Record<string, string>) => ({
-    HOME: home,
-    XDG_CONFIG_HOME: `${home}/.config`,
-    TOOLHUB_URL: hub.url,
-    ...env,
+  const task = (args: readonly string[], { env = {}, input = '' }: RunOptions = {}): Task => ({
+    args,
+    env: { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, TOOLHUB_URL: hub.url, ...env },
+    cwd: home,
+    input,
   });
-
-  function start(args: readonly string[], { env = {}, input }: RunOptions = {}): Running {
-    const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
-      cwd: home,
-      env: envOf(env),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    atEnd(() => void child.kill('SIGKILL'));
-    let [stdout, stderr] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input ?? '');
-    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
-    return {
-      child,
-      ended,
-      says: (pattern) =>
-        until(`the command says ${String(pattern)}`, () => {
-          if (child.exitCode !== null && !pattern.test(stderr)) throw new Hopeless(`It ended: ${stderr}${stdout}`);
-          return pattern.exec(stderr)?.[1] ?? (pattern.test(stderr) ? 'said' : undefined);
-        }),
-    };
-  }
-
-  async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const { env = {}, input = '' } = options;
-    const ran = await runLoaded({ args, env: envOf(env), cwd: home, input });
-    return ran ?? start(args, options).ended;
-  }
-
-  return { home, start, run };
+  return {
+    home,
+    start: (args, options) => startProgram(task(args, options)),
+    run: (args, options) => runProgram(task(args, options)),
+  };
 }
 
-/** A command with all that a process of its own would be given. */
-interface Task {
+/** A command with all that its process is given. */
+export interface Task {
   readonly args: readonly string[];
   readonly env: Record<string, string>;
   readonly cwd: string;
-  readonly input: string;
+  /** On standard input. */
+  readonly input?: string;
+}
+
+/** Runs a command of the program to its end, in a process of its own or in the one that has loaded it. */
+export async function runProgram(task: Task): Promise<Ran> {
+  return (await runLoaded(task)) ?? startProgram(task).ended;
+}
+
+/** Runs a command of the program in a process of its own. */
+function startProgram({ args, env, cwd, input }: Task): Running {
+  const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  atEnd(() => void child.kill('SIGKILL'));
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input ?? '');
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  return {
+    child,
+    ended,
+    says: (pattern) =>
+      until(`the command says ${String(pattern)}`, () => {
+        if (child.exitCode !== null && !pattern.test(stderr)) throw new Hopeless(`It ended: ${stderr}${stdout}`);
+        return pattern.exec(stderr)?.[1] ?? (pattern.test(stderr) ? 'said' : undefined);
+      }),
+  };
 }
 
 /** What of the program a test file has run in a process of its own, and the one process for what it runs again. */
