@@ -11,6 +11,11 @@ export const smartLimits = {
   indexSliceMs: 8,
   /** How long a search waits for changed tools to be read: a hundred or so are; of more it takes what is there. */
   indexWaitMs: 50,
+  /**
+   * How long a search that comes while the hub starts waits for the table of word vectors and for the tools to be read
+   * with it: 500 take 0.4 s. After that words alone are searched.
+   */
+  searchStartMs: 1_000,
   /** How long searches of many clients are answered before other work gets its turn. */
   searchTurnMs: 8,
   /** Stems of words kept: names of a catalogue repeat, hostile text does not. */

@@ -106,6 +106,18 @@ test('the context decides between tools that fit equally well', () => {
   expect(first('The project lives on GitHub.')).toBe('github/create_issue');
 });
 
+test('the context decides with a hosted embedder, too', () => {
+  const tools = [
+    tool('github', 'create_issue', 'Creates an issue.'),
+    tool('jira', 'create_issue', 'Creates an issue.'),
+  ];
+  const similarities = new Map(tools.map(({ key }) => [key, 0.6]));
+  const first = (context: string): string | undefined =>
+    keys(engineOf(tools).search({ query: 'create an issue', context, limit: 2, similarities }))[0];
+  expect(first('The project lives in Jira.')).toBe('jira/create_issue');
+  expect(first('The project lives on GitHub.')).toBe('github/create_issue');
+});
+
 test('each part of a long request finds its tool', () => {
   const engine = engineOf(office);
   const query =

@@ -36,8 +36,9 @@ export interface ToolSearch {
   /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   reconcile(): void;
   /**
-   * Begins to read tools and the built-in table of word vectors, once `after` resolves or a search comes. Until the
-   * table is there, and should it fail, search goes by words alone and says so.
+   * Begins to read tools and the built-in table of word vectors, once `after` resolves or a search comes. A search
+   * waits for that, but not long: after `smartLimits.searchStartMs`, and should it fail, search goes by words alone and
+   * says so.
    */
   start(after: Promise<void>): void;
   close(): void;
@@ -48,6 +49,7 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
     createSmartIndex(engine, (documents) => embeddings.sync(documents));
   const queue = createCooperativeQueue();
   const wanted = deferred<void>();
+  const loaded = deferred<void>();
   let index = indexOver(createSearchEngine());
   let threshold: number | undefined;
   let applied: Settings | undefined;
@@ -105,12 +107,14 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
     }
     // Not before: tools would be read into an index that is about to be given up.
     isRead = true;
+    loaded.resolve();
     reconcile();
   }
 
   return {
     async search(request) {
       wanted.resolve();
+      if (!isRead) await Promise.race([loaded.promise, sleep(smartLimits.searchStartMs, undefined, { ref: false })]);
       await upToDate();
       const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
       const answer = await queue.run(() =>

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { smartLimits } from '../../src/smart/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { clientKinds, connect } from '../kit/clients.ts';
 import { hostileHttp } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { rpc } from '../kit/raw.ts';
 import { searchReady } from '../kit/search-ready.ts';
 import { session } from '../kit/sessions.ts';
@@ -192,6 +194,22 @@ test('the environment decides on progressive disclosure where it speaks, and who
   );
   expect(await shown()).toBe(3);
   expect(await set({ progressiveDisclosure: true })).toBe('System configuration updated successfully.');
+});
+
+test('a search that comes while the hub starts waits until all tools are read with the word vectors', async () => {
+  setLimits(smartLimits, { searchStartMs: 60_000 });
+  const tools = Array.from({ length: 2_000 }, (_, i) => tool(`record_${i}`, `Keeps what was measured at place ${i}`));
+  const many = await hostileHttp({ name: 'many', tools });
+  const own = await testHub({ mcpServers: { many: many.config, mail: mail.config } });
+  await own.connected(2);
+  const found = async () => {
+    const args = { name: 'search_tools', arguments: { query: 'write to a friend' } };
+    return (await rpc(own.mcp('$smart'), 'tools/call', args)).result?.structuredContent as unknown as Found;
+  };
+  const first = await found();
+  expect(first.metadata['degraded']).toBeUndefined();
+  await searchReady(own, await login(own));
+  expect(await found()).toEqual(first);
 });
 
 test('words an admin gives a tool count from the next search on, and no longer once they are taken back', async () => {
