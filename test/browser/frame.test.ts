@@ -186,7 +186,7 @@ describe('the first load', () => {
     expect(bytes).toBeLessThan(250_000);
   });
 
-  test('of the first page after the login is at most 180 kB of scripts, 200 kB in all, and twelve requests to be shown', async () => {
+  test('of the first page after the login is at most 180 kB of scripts, 200 kB in all, and twelve requests', async () => {
     // In use: a new hub asks for its first steps too, with two requests more.
     const used = await testHub({ mcpServers: { notes: (await hostileHttp({ tools: ['echo'] })).config } });
     await used.connected(1);
@@ -219,11 +219,7 @@ describe('the first load', () => {
     expect(sum(scripts, 'bytes')).toBeGreaterThan(50_000);
     expect(sum(scripts, 'bytes')).toBeLessThan(180_000);
     expect(sum(files, 'bytes')).toBeLessThan(200_000);
-    // What tells of waiting approvals comes after the page: its code, its texts, and the question.
-    const later = /waiting|governance/;
-    const needed = requests.filter((path) => !later.test(path));
-    expect(needed.length, needed.join()).toBeLessThanOrEqual(12);
-    expect(requests.length, requests.join()).toBeLessThanOrEqual(13);
+    expect(requests.length, requests.join()).toBeLessThanOrEqual(12);
   });
 
   test('no page takes more than its share', () => {

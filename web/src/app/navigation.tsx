@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, X } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
@@ -10,11 +11,12 @@ import { IconButton } from '../ui/button.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { type Place, placesOf } from './places.ts';
 import { isMac, openPalette } from './shortcuts.ts';
+import { newestOf, waitingQuery } from './waiting.ts';
 
 /** With what shows its hint, which only a hub that is read-only needs. */
 const ReadOnly = lazy(() => import('./read-only.tsx').then(({ ReadOnly }) => ({ default: ReadOnly })));
 
-/** Not in the way of the first page; without it the navigation is whole. */
+/** Loaded when something waits; without it the navigation is whole. */
 const WaitingApprovals = lazy(async () => {
   try {
     const [{ WaitingApprovals }] = await Promise.all([import('./waiting-approvals.tsx'), needTexts('governance')]);
@@ -93,6 +95,22 @@ export function Navigation({ me }: { readonly me: Me | undefined }) {
   );
 }
 
+function Waiting() {
+  const { data } = useQuery(waitingQuery);
+  // What waited when the dashboard was opened.
+  const [since, setSince] = useState<string>();
+  if (!data) return null;
+  const first = since ?? newestOf(data.newest);
+  if (since === undefined) setSince(first);
+  return (
+    data.count > 0 && (
+      <Suspense>
+        <WaitingApprovals waiting={data} since={first} />
+      </Suspense>
+    )
+  );
+}
+
 function NavigationLink({ to, name, icon: Icon, onFollow }: Place & { readonly onFollow: () => void }) {
   const { t } = useTranslation();
   return (
@@ -109,11 +127,7 @@ function NavigationLink({ to, name, icon: Icon, onFollow }: Place & { readonly o
     >
       <Icon size={16} aria-hidden />
       {t(`nav.${name}`)}
-      {name === 'approvals' && (
-        <Suspense>
-          <WaitingApprovals />
-        </Suspense>
-      )}
+      {name === 'approvals' && <Waiting />}
     </Link>
   );
 }
