@@ -14,9 +14,11 @@ export function approvalWebhook({ system }: Settings, ...from: From): WebhookTar
   return system.approvalWebhook && filled(system.approvalWebhook, ...from);
 }
 
-type From = [env: Pick<Env, 'variables'>, files: Pick<SecretFiles, 'known'>];
+type From = [env: Pick<Env, 'variables'>, files: Pick<SecretFiles, 'tryRead'>];
 
-function filled({ url, secret }: WebhookTarget, ...[{ variables }, { known }]: From): WebhookTarget {
-  const fill = (text: string) => expandText(text, [variables], new Set(), known).trim();
-  return { url: fill(url), ...(secret !== undefined && { secret: fill(secret) }) };
+/** A signature with an empty secret proves nothing: there is no signature then. */
+function filled({ url, secret }: WebhookTarget, ...[{ variables }, { tryRead }]: From): WebhookTarget {
+  const fill = (text: string) => expandText(text, [variables], new Set(), tryRead).trim();
+  const key = secret === undefined ? '' : fill(secret);
+  return { url: fill(url), ...(key !== '' && { secret: key }) };
 }

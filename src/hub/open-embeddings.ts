@@ -67,8 +67,8 @@ export function secretsOf(settings: Settings, env: Env, files: SecretFiles): str
     ...secretValues(settings, env.variables, known),
     ...keys,
     ...clientSecrets(settings, env, files),
-    ...[auditOutputs(settings, env, files)?.webhook?.secret ?? []].flat(),
-    ...[approvalWebhook(settings, env, files)?.secret ?? []].flat(),
+    ...[auditOutputs(settings, env, { tryRead: known })?.webhook?.secret ?? []].flat(),
+    ...[approvalWebhook(settings, env, { tryRead: known })?.secret ?? []].flat(),
     ...(settings.system.guards ?? []).flatMap((guard) => guardAddress(guard, env, { tryRead: known }).secret ?? []),
     ...[env.telemetry?.traces, env.telemetry?.metrics, env.telemetry?.logs].flatMap((signal) =>
       Object.values(signal?.headers ?? {}).flatMap((value) => [value, value.replace(/^(?:Bearer|Basic) /i, '')]),

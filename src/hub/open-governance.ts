@@ -26,7 +26,7 @@ import type { SecretFiles } from './secret-files.ts';
 export interface OpenGovernance {
   readonly store: Pick<SettingsStore, 'subscribe'>;
   readonly env: Pick<Env, 'database' | 'basePath' | 'variables'>;
-  readonly files: Pick<SecretFiles, 'known' | 'tryRead'>;
+  readonly files: Pick<SecretFiles, 'tryRead'>;
   /** The address of the hub for people, without `BASE_PATH`. */
   readonly address: () => string;
   readonly hide: RecordOptions['hide'];
