@@ -65,6 +65,10 @@ export default defineConfig({
             project('embedded', [...wholeTests, ...recordTests], 'embedded'),
           ]
         : []),
+      // `npm run chaos`: minutes, so it is not in the gate.
+      ...(process.env['CHAOS'] === undefined
+        ? []
+        : [project('chaos', ['test/chaos/*.chaos.ts'], database, { testTimeout: 1_800_000 })]),
       project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], database, {
         exclude: ['**/node_modules/**', ...(fast ? slowTests : [])],
       }),

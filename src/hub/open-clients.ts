@@ -143,6 +143,8 @@ export function openClients(options: OpenClients, closers: Closers) {
 
   return {
     replicas,
+    /** Questions of servers that wait for their clients. */
+    waiting: () => serverRequests.clients.size + serverRequests.suspendedCalls.size,
     announcer,
     streams,
     eventLogs,

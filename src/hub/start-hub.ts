@@ -158,7 +158,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   pool.prepare(settings.current);
   httpServer.open(httpEntry, bodies);
   listening = await httpServer.listen();
-  drainAtEnd(closers, httpServer, [clients.streams, records.logStream, changes], group.replicas);
+  drainAtEnd(closers, httpServer, [clients.streams, records.logStream, changes], { ...clients, ...group });
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
@@ -166,7 +166,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
   others.open(answer, closers);
-  group.replicas?.join(internalUrls(env, listening));
+  group.replicas?.join(internalUrls(env, listening), servers.settled(hubLimits.startCalmMs));
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
@@ -227,11 +227,11 @@ function drainAtEnd(
   closers: Closers,
   { server, fastPath }: Pick<HttpServer, 'server' | 'fastPath'>,
   streams: readonly { close(): void }[],
-  replicas: OpenReplicas | undefined,
+  { replicas, waiting }: { readonly replicas: OpenReplicas | undefined; readonly waiting: () => number },
 ): void {
   const passed = replicas ? [replicas.streams] : [];
   closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed]));
-  if (replicas) closers.add(() => replicas.leave());
+  if (replicas) closers.add(() => replicas.leave(waiting));
 }
 
 function openLog(env: Env, closers: Closers): LogBook {

@@ -39,7 +39,7 @@ export function atItsHub(context: RequestContext, about: About, options: Elsewhe
   function tryFor(left: number): void {
     const wanted = replicas && hubFor(context, about, options);
     if (!replicas || !wanted || left === 0) return here();
-    if (wanted.kind === 'lost') return refuseLost(context, wanted.place);
+    if (wanted.kind === 'lost') return refuseLost(context, wanted.place, about.messages);
     const { req, res, headers } = context;
     const refused = replicas.passOn(wanted.hub, {
       request: { method: req.method, url: req.url, headers: req.headers },
@@ -72,10 +72,11 @@ function hubFor(
   const lastEvent = req.method === 'GET' ? req.headers['last-event-id'] : undefined;
   const named = typeof lastEvent === 'string' ? hubOfEvent(lastEvent) : hubNamedIn(messages[0]?.message);
   const place = named === undefined ? undefined : replicas.placeOf(named);
-  if (named !== undefined && place === 'reachable') return { kind: 'hub', hub: named };
+  if (named !== undefined && (place === 'reachable' || place === 'leaving')) return { kind: 'hub', hub: named };
   if (place === 'here') return undefined;
   // Only the call that asked can use an answer.
   if ((place === 'unreachable' || place === 'gone') && isAnswer(messages[0]?.message)) return { kind: 'lost', place };
+  if (place === 'unreachable' && hubOfState(messages[0]?.message) !== undefined) return { kind: 'lost', place };
   // What a session has going on here is known to no other hub.
   if (!facts || sessions.byId(facts.sid)) return undefined;
   const home = hubOf(facts.sid);
@@ -90,9 +91,14 @@ function hubNamedIn(message: RpcMessage | undefined): HubId | undefined {
   if (message.method === undefined) return hubOf(message.id);
   const params = isObject(message.params) ? message.params : {};
   if (message.method === 'notifications/progress') return hubOf(params['progressToken']);
-  const state = hubOf(params['requestState']);
+  const state = hubOfState(message);
   if (state !== undefined || message.method !== 'tools/call' || params['name'] !== readResultName) return state;
   return isObject(params['arguments']) ? hubOf(params['arguments']['handle']) : undefined;
+}
+
+/** The hub at which the call waits that a stateless client comes back to. */
+function hubOfState(message: RpcMessage | undefined): HubId | undefined {
+  return message && isObject(message.params) ? hubOf(message.params['requestState']) : undefined;
 }
 
 function isAnswer(message: RpcMessage | undefined): boolean {
@@ -111,13 +117,15 @@ function bodyOf({ req }: RequestContext, messages: readonly ClientMessage[]): st
   return texts.length === 1 ? texts[0] : `[${texts.join(',')}]`;
 }
 
-function refuseLost(context: RequestContext, place: Lost): void {
+function refuseLost(context: RequestContext, place: Lost, [first]: readonly ClientMessage[]): void {
   const { status, rpc } = place === 'gone' ? { status: 410, rpc: errorTable.not_ready.rpc } : errorTable.not_ready;
   const text =
     place === 'gone'
       ? 'The hub that asked this has ended, and the call with it. Make the call again.'
       : 'The hub that asked this cannot be reached right now. Send the answer again in a moment.';
-  refuse(context, status, rpc, text, place === 'gone' ? {} : { headers: { 'retry-after': '2' } });
+  // An answer has the id of the question, which is no request of the client.
+  const id = isAnswer(first?.message) ? undefined : first?.id;
+  refuse(context, status, rpc, text, place === 'gone' ? {} : { id, headers: { 'retry-after': '2' } });
 }
 
 function refuseFull(context: RequestContext, [first]: readonly ClientMessage[]): void {

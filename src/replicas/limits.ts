@@ -14,8 +14,11 @@ export const replicaLimits = {
   helloMs: 2_000,
   /** A hub that missed so many in a row cannot be reached. */
   helloMisses: 2,
-  /** A hub that stops waits this long at most until the others know. */
-  goodbyeMs: 1_000,
+  /** A hub that stops waits this long at most until the others know: milliseconds, but where all are busy. */
+  goodbyeMs: 3_000,
+  /** And this long for clients to answer what servers have asked, while it still takes requests. */
+  lastAnswersMs: 5_000,
+  lastAnswersLookMs: 20,
   /** Addresses that a hub gives: one for each network of its machine. */
   urls: 8,
   /** Connections to another hub for requests that are passed on, and requests at once: a stream holds one for hours. */

@@ -35,7 +35,7 @@ export type NotPassed = 'unreachable' | 'full';
 /** Sends a request on to another hub, and its answer back as it comes. Returns why it cannot, if so. */
 export function passOn(peer: Peer, passing: Passing, passes: Passes, open: Set<Passed>): NotPassed | undefined {
   const { pool } = peer;
-  if (!pool || !peer.isReachable) return 'unreachable';
+  if (!pool) return 'unreachable';
   if (peer.passing >= replicaLimits.passedAtOnce) return 'full';
   const { request, body, address } = passing;
   const pass = passes.make(request, { hub: peer.id, at: peer.at }, address);

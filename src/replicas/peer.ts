@@ -20,17 +20,22 @@ export function helloIn(url: string, passes: Passes): { nonce: string; from: Hub
   return { nonce, from, isLeaving: leaving === '1' };
 }
 
-/** What is answered to it: which hub this is, and its clock. */
-export function helloAnswer(id: HubId, nonce: string, now: number, passes: Passes): string {
-  return JSON.stringify({ id, now, mac: passes.mac('answer', answerText(id, nonce, now)) });
+/** What is answered to it: which hub this is, its clock, and whether its servers are connected, as far as they will. */
+export function helloAnswer(id: HubId, nonce: string, state: HelloState, passes: Passes): string {
+  return JSON.stringify({ id, ...state, mac: passes.mac('answer', answerText(id, nonce, state)) });
+}
+
+interface HelloState {
+  readonly now: number;
+  readonly isSettled: boolean;
 }
 
 function askedText(nonce: string, from: HubId, leaving: string): string {
   return [nonce, from, leaving].join('\n');
 }
 
-function answerText(id: HubId, nonce: string, now: number): string {
-  return [nonce, id, String(now)].join('\n');
+function answerText(id: HubId, nonce: string, { now, isSettled }: HelloState): string {
+  return [nonce, id, String(now), String(isSettled)].join('\n');
 }
 
 /**
@@ -40,6 +45,10 @@ function answerText(id: HubId, nonce: string, now: number): string {
 export interface Peer {
   readonly id: HubId;
   readonly isReachable: boolean;
+  /** It is about to stop: what is under way there is still passed on to it. */
+  readonly isLeaving: boolean;
+  /** Its servers are connected, as far as they will: it may take over sessions. */
+  readonly isSettled: boolean;
   /** Connections to it; undefined while it is not reachable. */
   readonly pool: Pool | undefined;
   /** Its clock now. */
@@ -68,8 +77,7 @@ export function createPeer({ id, urls }: Pick<HubRow, 'id' | 'urls'>, { own, pas
   let pool: Pool | undefined;
   let clockAhead = 0;
   let misses = 0;
-  let isLeaving = false;
-  let isClosed = false;
+  let [isLeaving, isSettled, isClosed] = [false, false, false];
   let looking: Promise<void> | undefined;
 
   function drop(): void {
@@ -91,8 +99,10 @@ export function createPeer({ id, urls }: Pick<HubRow, 'id' | 'urls'>, { own, pas
     const text = statusCode === 200 ? await body.text() : (await body.dump(), '{}');
     const answer: unknown = text.length > 1_000 ? undefined : JSON.parse(text);
     if (!isObject(answer) || answer['id'] !== id || typeof answer['now'] !== 'number') return false;
-    if (!passes.isMac('answer', answerText(id, nonce, answer['now']), String(answer['mac']))) return false;
-    clockAhead = answer['now'] - performance.now();
+    const state = { now: answer['now'], isSettled: answer['isSettled'] === true };
+    if (!passes.isMac('answer', answerText(id, nonce, state), String(answer['mac']))) return false;
+    clockAhead = state.now - performance.now();
+    isSettled = state.isSettled;
     return true;
   }
 
@@ -127,13 +137,19 @@ export function createPeer({ id, urls }: Pick<HubRow, 'id' | 'urls'>, { own, pas
     get isReachable() {
       return pool !== undefined && !isLeaving;
     },
+    get isLeaving() {
+      return pool !== undefined && isLeaving;
+    },
+    get isSettled() {
+      return isSettled;
+    },
     get pool() {
       return pool;
     },
     get at() {
       return performance.now() + clockAhead;
     },
-    look: () => (looking ??= (isLeaving ? Promise.resolve() : look()).finally(() => (looking = undefined))),
+    look: () => (looking ??= (isLeaving && !pool ? Promise.resolve() : look()).finally(() => (looking = undefined))),
     failed(isUnsent) {
       // Nothing listens there any more.
       if (isUnsent) drop();

@@ -6,13 +6,15 @@ import type { Passes } from './pass.ts';
 import { createPeer, type Peer } from './peer.ts';
 
 /** Where a hub is, as another one sees it. */
-export type HubPlace = 'here' | 'reachable' | 'unreachable' | 'gone';
+export type HubPlace = 'here' | 'reachable' | 'leaving' | 'unreachable' | 'gone';
 
 /** The other hubs that have the same secret. */
 export interface Peers {
   get(id: HubId): Peer | undefined;
   placeOf(id: HubId): HubPlace;
   reachable(): HubId[];
+  /** Those that may take over what belonged to others. */
+  heirs(): HubId[];
   readonly size: number;
   /** What the table has now. */
   learn(rows: readonly HubRow[]): void;
@@ -67,18 +69,22 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
     placeOf(id) {
       const peer = peers.get(id);
       if (!peer) return 'gone';
-      return peer.isReachable ? 'reachable' : 'unreachable';
+      return peer.isLeaving ? 'leaving' : peer.isReachable ? 'reachable' : 'unreachable';
     },
     reachable: () => [...peers.values()].filter(({ isReachable }) => isReachable).map(({ id }) => id),
+    heirs: () => [...peers.values()].filter((one) => one.isReachable && one.isSettled).map(({ id }) => id),
     get size() {
       return peers.size;
     },
     learn(rows) {
       for (const row of rows) meet(row);
       for (const peer of peers.values()) {
-        const isThere = rows.some(({ id, isThere }) => id === peer.id && isThere);
+        const row = rows.find(({ id }) => id === peer.id);
+        // Only the hub itself takes its row away.
+        if (!row) peer.leaves();
+        const isThere = row?.isThere === true;
         // One that stops ends what is under way there.
-        if (isThere || peer.isReachable || peer.passing > 0) continue;
+        if (isThere || peer.isReachable || peer.isLeaving || peer.passing > 0) continue;
         peers.delete(peer.id);
         peer.close();
       }

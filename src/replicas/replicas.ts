@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { heirOf, type HubId } from '../core/hub-id.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -43,10 +44,16 @@ export interface ReplicasOptions {
 
 /** Not part of any group until `join`. */
 export interface OpenReplicas extends Replicas {
-  /** This hub listens at these addresses: from now on the others may pass requests on to it. */
-  join(urls: readonly string[]): void;
-  /** This hub stops: the others begin nothing more here. */
-  leave(): Promise<void>;
+  /**
+   * This hub listens at these addresses: from now on the others may pass requests on to it. Once its servers are
+   * `settled`, it may take over sessions of other hubs.
+   */
+  join(urls: readonly string[], settled: Promise<void>): void;
+  /**
+   * This hub stops: the others begin nothing more here. Waits for answers to what servers have asked, within a bound:
+   * `waiting` says how many there are.
+   */
+  leave(waiting: () => number): Promise<void>;
   /** Ends the streams that are passed on. */
   readonly streams: { close(): void };
   close(): void;
@@ -60,6 +67,7 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
   let heard = (_news: News): void => undefined;
   const news = createNews({ own: id, database, log, heard: (one) => heard(one) });
   let left = false;
+  let isSettled = false;
   let beating: Promise<void> | undefined;
   let table: ReturnType<typeof hubTable> | undefined;
 
@@ -84,7 +92,7 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
   return {
     id,
     placeOf: (hub) => (hub === id ? 'here' : peers.placeOf(hub)),
-    heirOf: (key) => heirOf(key, [id, ...peers.reachable()]) ?? id,
+    heirOf: (key) => heirOf(key, isSettled ? [id, ...peers.heirs()] : peers.heirs()) ?? id,
     passOn(hub, passing) {
       const peer = peers.get(hub);
       return peer ? passOn(peer, passing, passes, passed) : 'unreachable';
@@ -96,14 +104,15 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
       const asked = table && helloIn(url, passes);
       if (!asked) return undefined;
       if (asked.isLeaving) peers.get(asked.from)?.leaves();
-      return helloAnswer(id, asked.nonce, performance.now(), passes);
+      return helloAnswer(id, asked.nonce, { now: performance.now(), isSettled }, passes);
     },
     counts: () => ({ known: peers.size + 1, reachable: peers.reachable().length + 1 }),
-    join(urls) {
+    join(urls, settled) {
+      void settled.then(() => (isSettled = true));
       table = hubTable(database, { id, urls, secretHash: ownHash, version });
       void beat();
     },
-    async leave() {
+    async leave(waiting) {
       left = true;
       peers.quiet();
       for (const timer of timers) clearInterval(timer);
@@ -111,6 +120,8 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
       const goodbyes = peers.sayGoodbye();
       const late = new Promise<void>((resolve) => setTimeout(resolve, replicaLimits.goodbyeMs).unref());
       await Promise.race([Promise.all([goodbyes, table?.leave()]), late]);
+      const until = performance.now() + (peers.size > 0 ? replicaLimits.lastAnswersMs : 0);
+      while (waiting() > 0 && performance.now() < until) await sleep(replicaLimits.lastAnswersLookMs);
     },
     streams: { close: () => passed.forEach((one) => one.endStream()) },
     close() {

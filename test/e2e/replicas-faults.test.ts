@@ -77,9 +77,9 @@ const allReach = (count: number) =>
 function load(clients: readonly AnyClient[]) {
   const failures: string[] = [];
   let done = 0;
-  let isOver = false;
+  const stop = new AbortController();
   const running = clients.map(async (client, i) => {
-    for (let turn = 0; !isOver; turn++) {
+    for (let turn = 0; !stop.signal.aborted; turn++) {
       const text = `${i} ${turn}`;
       try {
         const { content } = await client.callTool('slow-echo', { text });
@@ -98,7 +98,7 @@ function load(clients: readonly AnyClient[]) {
       return until(`${count} more calls`, () => done >= goal);
     },
     async end() {
-      isOver = true;
+      stop.abort();
       await Promise.all(running);
     },
   };
@@ -226,7 +226,7 @@ test('all hubs are replaced under load: no client sees an error, sessions go on'
   );
   const own = await session(front.mcp(), { capabilities: askable });
   const calls = load(clients);
-  for (const old of [...hubs]) {
+  for (const old of hubs.slice()) {
     await addHub();
     await allReach(hubs.length);
     await calls.more(20);
