@@ -4,7 +4,8 @@ import { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { isNestedDeeperThan } from '../core/json/nesting.ts';
-import { elements } from '../core/json/text.ts';
+import { readLargeObject } from '../core/json/large-json.ts';
+import { elements, rememberMembers } from '../core/json/text.ts';
 import { type HttpRequest, packedBody, PlainRequest } from '../wire/http.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { mcpLimits } from './limits.ts';
@@ -82,10 +83,33 @@ function waitFor({ retryAfterMs }: HubError): { headers?: Record<string, string>
 class InvalidRequest extends Error {}
 
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
-function messagesOf(body: string): ClientMessage | ClientMessage[] {
+function messagesOf(body: string): ClientMessage | ClientMessage[] | Promise<ClientMessage | ClientMessage[]> {
   const text = body.replace(/^\uFEFF/, '');
+  return text.length > mcpLimits.bodyCharsAtOnce ? largeMessage(text) : messagesAtOnce(text);
+}
+
+/** Of a long body, which would hold up all others while it is parsed (decisions/0052). */
+async function largeMessage(text: string): Promise<ClientMessage | ClientMessage[]> {
+  const large = await readLargeObject(
+    text,
+    coreLimits.nesting,
+    (why) => new InvalidRequest(why === 'deep' ? tooDeep : 'Invalid request: the message has too many members.'),
+  );
+  if (!large) return messagesAtOnce(text);
+  const { value, member } = large;
+  if (!isMessage(value)) throw new InvalidRequest(noMessage);
+  const params = member('params');
+  // What this turn of the event loop does with it needs them again.
+  if (params?.members) setImmediate(rememberMembers(params.text, params.members));
+  return { message: value, text, id: member('id')?.text, params: params?.text };
+}
+
+const tooDeep = `Invalid request: the message is nested more than ${coreLimits.nesting} levels deep.`;
+const noMessage = 'Invalid request: not a JSON-RPC 2.0 message.';
+
+function messagesAtOnce(text: string): ClientMessage | ClientMessage[] {
   if (isNestedDeeperThan(text, coreLimits.nesting)) {
-    throw new InvalidRequest(`Invalid request: the message is nested more than ${coreLimits.nesting} levels deep.`);
+    throw new InvalidRequest(tooDeep);
   }
   const parsed: unknown = JSON.parse(text);
   if (isMessage(parsed)) return clientMessage(parsed, text);
@@ -98,7 +122,7 @@ function messagesOf(body: string): ClientMessage | ClientMessage[] {
     const texts = elements(text);
     return parsed.map((message, i) => clientMessage(message, texts[i] ?? ''));
   }
-  throw new InvalidRequest('Invalid request: not a JSON-RPC 2.0 message.');
+  throw new InvalidRequest(noMessage);
 }
 
 function isMessage(message: unknown): message is RpcMessage {

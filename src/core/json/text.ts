@@ -20,8 +20,21 @@ export interface Member {
   readonly end: number;
 }
 
+/** A long text whose members are known, so that it need not be gone through again. */
+let known: { readonly text: string; readonly members: readonly Member[] } | undefined;
+
+/** The text begins with its object. Gives the function that forgets it: it must not be kept for long. */
+export function rememberMembers(text: string, found: readonly Member[]): () => void {
+  const own = { text, members: found };
+  known = own;
+  return () => {
+    if (known === own) known = undefined;
+  };
+}
+
 /** The members of the object that begins at or after `at`, in order, duplicates included. Not an object: none. */
-export function members(text: string, at = 0): Member[] {
+export function members(text: string, at = 0): readonly Member[] {
+  if (known !== undefined && at === 0 && text === known.text) return known.members;
   const found: Member[] = [];
   let i = skipSpace(text, at);
   if (text.charCodeAt(i) !== openBrace) return found;
@@ -150,7 +163,7 @@ function skipScalar(text: string, i: number): number {
 }
 
 /** A key as JSON means it: `"na\u006de"` is `name`. */
-function keyAt(text: string, from: number, end: number): string {
+export function keyAt(text: string, from: number, end: number): string {
   const raw = text.slice(from + 1, end - 1);
   return raw.includes('\\') ? (JSON.parse(text.slice(from, end)) as string) : raw;
 }
