@@ -7,3 +7,5 @@ export const quoted: Record<string, string[]>;
 export function readResults(): Recorded[];
 export function tableOf(run: Recorded): string;
 export function withTables(text: string, runs: readonly Recorded[]): string;
+/** The README with its line of these runs. */
+export function withLine(text: string, runs: readonly Recorded[]): string;

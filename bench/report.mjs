@@ -2,8 +2,10 @@
 // between its marks is made again.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { aimsLine, aimsTable } from './aims.mjs';
 
 const document = new URL('../BENCHMARKS.md', import.meta.url);
+const readme = new URL('../README.md', import.meta.url);
 const results = new URL('./results/', import.meta.url);
 /** Other documents that show the same tables, by scenario. */
 export const quoted = { 'docs/code-mode.md': ['context'] };
@@ -34,6 +36,13 @@ const heads = {
   toKeyLeast: 'least',
   toKeyMost: 'most',
   cpuMs: 'CPU ms',
+  toMinimal: 'CPU to the minimal hub',
+  toProxy: 'per s to the proxy',
+  growing: 'what grows',
+  count: 'how many',
+  left: 'clients that left',
+  liveMbBefore: 'live MB before',
+  liveMb: 'live MB after',
   noise: 'cores busy elsewhere',
   liveKb: 'live KB each',
   rssMb: 'RSS MB',
@@ -86,11 +95,17 @@ function shown(value) {
 
 /** The document with the tables of these runs in place of those it has. */
 export function withTables(text, runs) {
+  const withAims = text.replace(/(<!-- aims -->\n)[\s\S]*?(\n<!-- end -->)/, (_, begin, end) => `${begin}\n${aimsTable(runs)}\n${end}`);
   return runs.reduce((whole, run) => {
     const mark = new RegExp(`(<!-- ${run.scenario} -->\\n)[\\s\\S]*?(\\n<!-- end -->)`);
     if (!mark.test(whole)) throw new Error(`BENCHMARKS.md has no place for ${run.scenario}`);
     return whole.replace(mark, (_, begin, end) => `${begin}\n${tableOf(run)}\n${end}`);
-  }, text);
+  }, withAims);
+}
+
+/** The README with the line that these runs make. */
+export function withLine(text, runs) {
+  return text.replace(/^A call takes .*BENCHMARKS\.md\)\.$/m, () => aimsLine(runs));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -3,6 +3,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { aimsOf } from './aims.mjs';
+import { readResults } from './report.mjs';
 import { startHub, useProgram } from './lib/contenders.mjs';
 import { medians, rounded } from './lib/numbers.mjs';
 import { cores, pin, stopAll } from './lib/processes.mjs';
@@ -53,6 +55,7 @@ for (const name of positionals.length > 0 ? positionals : all) {
     seconds: Number(options.seconds),
     only: options.only?.split(','),
     inFlight: options.at.split(',').map(Number),
+    isRecorded: options.record === true,
     extra: [
       ...options.against.map((program, i) => (setup) => startHub(`other ${i + 1}`, { ...setup, program })),
       ...(options.url ? [byUrl] : []),
@@ -66,6 +69,8 @@ for (const name of positionals.length > 0 ? positionals : all) {
   show();
   if (options.record) record(name, { about, rows });
 }
+console.log('\n== aims, by the runs that were recorded last');
+console.table(aimsOf(readResults()));
 process.exit(0);
 
 function rowsOf(cells) {

@@ -88,13 +88,23 @@ export const kinds = {
 /** Starts a hub; `program` is its `cli.js`, `folder` one of an earlier run, `on` its cores. */
 export async function startHub(
   name,
-  { servers, env = {}, program = ourProgram, folder, flags = nodeFlags, system, on = cores?.measured },
+  {
+    servers,
+    users,
+    keys = [],
+    env = {},
+    program = ourProgram,
+    folder,
+    flags = nodeFlags,
+    system,
+    on = cores?.measured,
+  },
 ) {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'bench-'));
   const file = join(home, 'mcp_settings.json');
-  const bearerKeys = [{ id: 'bench', name: 'bench', token: key, enabled: true, accessType: 'all' }];
+  const bearerKeys = [{ id: 'bench', name: 'bench', token: key, enabled: true, accessType: 'all' }, ...keys];
   const systemConfig = { routing: { enableBearerAuth: true }, ...system };
-  writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig }));
+  writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig, ...(users && { users }) }));
   const startedAt = performance.now();
   const child = startNode([...flags, program, 'serve'], {
     on,
@@ -161,8 +171,8 @@ export async function listed({ name, target }, count, patienceMs = 60_000) {
 }
 
 /** The same, and that nothing else is on its way: opening the embedded database takes seconds of CPU time. */
-export async function ready(one, count) {
-  const tools = await listed(one, count);
+export async function ready(one, count, patienceMs) {
+  const tools = await listed(one, count, patienceMs);
   if (one.url !== undefined) await databaseReady(one);
   return tools;
 }

@@ -61,6 +61,8 @@ export const cpuOf = (pid) => statOf(pid).ticks / ticksPerSecond;
 export const memoryOf = (pid) =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) / 1024;
 
+export const threadsOf = (pid) => readdirSync(`/proc/${pid}/task`).length;
+
 export const handlesOf = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 
 export function childrenOf(pid) {

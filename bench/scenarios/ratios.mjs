@@ -1,7 +1,7 @@
 // The same tools/call at the hub, at the minimal hub and at the bare proxy, in turns that are short beside what changes
 // the speed of a machine.
 import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
-import { cpuOf } from '../lib/processes.mjs';
+import { cpuOf, machineTime, noiseBetween } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
 export const about = 'CPU time of a call as a ratio to the minimal hub, and calls per second to the bare proxy';
@@ -26,11 +26,13 @@ export async function run({ rounds, seconds, only, extra, note }) {
         ways.push({ over, one, sessions, tool: tools.of(over === 'http' ? 'web' : 'sio', 'echo') });
     }
     for (let round = -1; round < rounds; round++) {
+      const before = machineTime(contenders.map(({ pid }) => pid));
       const spent = new Map(ways.map((way) => [way, { cpu: 0, calls: 0, ms: 0 }]));
       for (const end = performance.now() + seconds * 1_000 * ways.length; performance.now() < end;)
         for (const way of ways) await turn(way, spent.get(way));
       // The first warms up.
-      if (round >= 0) noteRound(ways, spent, note);
+      const noise = noiseBetween(before, machineTime(contenders.map(({ pid }) => pid)));
+      if (round >= 0) noteRound(ways, spent, (cell, reading) => note(cell, { ...reading, noise }));
     }
   } finally {
     for (const one of contenders) await one.close();

@@ -57,7 +57,7 @@ async function measure(hub, rounds, note) {
     for (const [beside, work] of Object.entries(works)) {
       const [worst, late] = await during(hub, session, echo, work);
       // The first warms up.
-      if (round >= 0) note({ contender: hub.name, beside }, { lateP99: late.p99, lateWorst: late.max, worst });
+      if (round >= 0) note({ contender: hub.name, beside }, { lateP99: late.ownP99, lateWorst: late.ownMax, worst });
     }
   }
   await session.end();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { quoted, readResults, withTables } from '../../bench/report.mjs';
+import { quoted, readResults, withLine, withTables } from '../../bench/report.mjs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const benchmarks = read('BENCHMARKS.md');
@@ -32,6 +32,12 @@ test('the benchmarks show the runs that were recorded last', () => {
 test.each(Object.entries(quoted))('%s shows the runs of %j that were recorded last', (path, names) => {
   const runs = readResults().filter(({ scenario }) => names.includes(scenario));
   expect(withTables(read(path), runs)).toBe(read(path));
+});
+
+test('the README says what the recorded runs say of a call', () => {
+  const readme = read('README.md');
+  expect(withLine(readme, readResults())).toBe(readme);
+  expect(readme).toMatch(/^A call takes [\d.]+ × .*BENCHMARKS\.md\)\.$/m);
 });
 
 test.each(documents)('what %s says of speed is in the last recorded run', (path) => {
