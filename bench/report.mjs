@@ -105,12 +105,13 @@ export function withTables(text, runs) {
 
 /** The README with the line that these runs make. */
 export function withLine(text, runs) {
-  return text.replace(/^A call takes .*BENCHMARKS\.md\)\.$/m, () => aimsLine(runs));
+  return text.replace(/^A call takes .*BENCHMARKS\.md\)\)\.$/m, () => aimsLine(runs));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const runs = readResults();
   writeFileSync(document, withTables(readFileSync(document, 'utf8'), runs));
+  writeFileSync(readme, withLine(readFileSync(readme, 'utf8'), runs));
   for (const [file, names] of Object.entries(quoted)) {
     const quoting = new URL(`../${file}`, import.meta.url);
     const own = runs.filter(({ scenario }) => names.includes(scenario));
