@@ -33,7 +33,7 @@ export const mcpLimits = {
 
   /** A JSON-RPC request body from a client: base64 files as tool arguments fit, a memory attack does not. */
   requestBodyBytes: 16 * 1024 * 1024,
-  /** A longer body is not parsed at once: that takes the only thread that relays 10 ms, and 300 ms where it is the longest. */
+  /** A longer body is not parsed at once: that would take 10 ms of the thread that relays, and 300 ms for 7 MB. */
   bodyCharsAtOnce: 256 * 1024,
   /** Messages in one batch of a 2025-03-26 client. */
   batchMessages: 100,
