@@ -102,7 +102,10 @@ async function runLoaded(task: Task): Promise<Ran | undefined> {
   const forNode = Object.keys(task.env).some((variable) => variable.startsWith('NODE_'));
   if (isFirst || forNode || loaded?.busy) return undefined;
   loaded ??= {
-    child: fork(resolve('test/kit/fixtures/commands.mjs'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+    child: fork(resolve('test/kit/fixtures/commands.mjs'), {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    }),
     busy: false,
   };
   const { child } = loaded;
