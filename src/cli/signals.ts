@@ -18,6 +18,11 @@ export function refuseDebugger(): void {
   });
 }
 
+/** What asks a hub to stop. On Windows also Ctrl-Break and a window that is closed, after which it has some seconds. */
+export function stopSignals(platform: NodeJS.Platform = process.platform): NodeJS.Signals[] {
+  return platform === 'win32' ? ['SIGTERM', 'SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGTERM', 'SIGINT'];
+}
+
 /** The first signal asks to stop in order; the second ends the process at once, and its children with it. */
 export function watchStopSignals(): StopSignals {
   const { promise: asked, resolve } = deferred<undefined>();
@@ -27,7 +32,6 @@ export function watchStopSignals(): StopSignals {
     controller.abort();
     resolve(undefined);
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const signal of stopSignals()) process.on(signal, onSignal);
   return { asked, signal: controller.signal };
 }

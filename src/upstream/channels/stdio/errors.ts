@@ -31,10 +31,10 @@ interface Started {
 /** Why a server's process could not be started, in words that say what to do. */
 export async function startError(started: Started, error: unknown): Promise<HubError> {
   const { name, command, cwd } = started;
-  const because = (code: ReasonCode, values: Reason['values'], more = ''): HubError => {
+  const because = (code: ReasonCode, values: Reason['values']): HubError => {
     const reason = { code, values };
     const { text, advice } = reasonWords(reason);
-    const message = `Cannot start server "${name}": ${text} ${advice}${more}`;
+    const message = `Cannot start server "${name}": ${text} ${advice}`;
     return new HubError('upstream_unavailable', message, { cause: error, reason });
   };
   // A missing working directory is reported by the system as if the command were missing.
@@ -42,7 +42,7 @@ export async function startError(started: Started, error: unknown): Promise<HubE
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'ENOENT':
       if (/[\\/]/.test(command)) return because('file_not_found', { command });
-      return because(...(await notFound(command, started.path)), windowsAdvice(command));
+      return because(...(await notFound(command, started.path)));
     case 'EACCES':
       return because('not_executable', { command });
     case 'EAGAIN':
@@ -70,10 +70,6 @@ async function notFound(command: string, path: string): Promise<[ReasonCode, Rea
   return suggestion === undefined
     ? ['command_not_found', { command }]
     : ['command_misspelled', { command, suggestion }];
-}
-
-function windowsAdvice(command: string): string {
-  return process.platform === 'win32' ? ` For a .cmd file use "cmd" with the arguments ["/c", "${command}", …].` : '';
 }
 
 /** A child that has ended, as its callers hear of it. */

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** How often a group that was asked to end is looked at. */
@@ -7,6 +9,8 @@ const lookMs = 20;
  * process stuck in the kernel.
  */
 const removalMs = 500;
+/** How long `taskkill` may take; it ends a tree within a second as a rule. */
+const treeMs = 10_000;
 
 /**
  * Sends a signal to every process of the group; false when there is none any more. On Windows, which has no groups, to
@@ -24,9 +28,15 @@ export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
 
 /**
  * Ends a process group with all its members: SIGTERM, a wait of up to `killAfterMs`, SIGKILL. Resolves when it is gone
- * or nothing more can be done.
+ * or nothing more can be done. On Windows, where no process can be asked to end, the process and what it started are
+ * ended at once: a server was asked before, by the end of its input.
  */
-export async function endGroup(pgid: number, killAfterMs: number): Promise<void> {
+export async function endGroup(
+  pgid: number,
+  killAfterMs: number,
+  endTree: ((pid: number) => Promise<void>) | undefined = process.platform === 'win32' ? endTreeOfWindows : undefined,
+): Promise<void> {
+  if (endTree !== undefined) return endTree(pgid);
   if (!signalGroup(pgid, 'SIGTERM')) return;
   if (await groupGone(pgid, killAfterMs)) return;
   signalGroup(pgid, 'SIGKILL');
@@ -39,4 +49,16 @@ async function groupGone(pgid: number, withinMs: number): Promise<boolean> {
     if (!signalGroup(pgid, 0)) return true;
   }
   return false;
+}
+
+/**
+ * A process and all that it started, found by their parents. A tree whose first process is gone is not found any more;
+ * `taskkill` fails then, and nothing is left to do.
+ */
+function endTreeOfWindows(pid: number): Promise<void> {
+  // Windows looks for a program in the current folder first, which may be anything; this one belongs to Node.
+  const options = { cwd: dirname(process.execPath), windowsHide: true, timeout: treeMs };
+  return new Promise((resolve) => {
+    execFile('taskkill', ['/pid', String(pid), '/t', '/f'], options, () => resolve());
+  });
 }

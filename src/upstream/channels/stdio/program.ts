@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import crossSpawn from 'cross-spawn';
 import { errorText, HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { largeWork } from '../../../core/turn-budget.ts';
@@ -16,6 +17,7 @@ import { answeredId, oversizeError } from '../message-buffer.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
 import { exitError, hungUpError, lastWords, startError } from './errors.ts';
+import { windowsStart } from './windows-start.ts';
 
 export interface StdioOptions {
   readonly name: string;
@@ -74,13 +76,7 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
   try {
     const { command, args } = options.spawned ?? options;
     const env = childEnv(options.inheritedEnv, options.env, options.owner, options.installMark);
-    child = spawn(command, args, {
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
-      env,
-      detached: process.platform !== 'win32',
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    child = startChild(command, args, options.cwd, env);
     child.once('exit', () => options.spawned?.ended?.(env));
   } catch (error) {
     return deadChannel(options.name, failedToStart(error), events);
@@ -93,6 +89,21 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
     return deadChannel(options.name, reason, events);
   }
   return childChannel(child, pid, options, events);
+}
+
+/** Windows starts scripts (`.cmd`) through `cmd.exe` only, for which cross-spawn escapes the arguments. */
+function startChild(
+  command: string,
+  args: readonly string[],
+  cwd: string | undefined,
+  env: Record<string, string>,
+): ChildProcessWithoutNullStreams {
+  const options = { ...(cwd !== undefined && { cwd }), env, windowsHide: true };
+  if (process.platform !== 'win32') return spawn(command, args, { ...options, detached: true, stdio: 'pipe' });
+  const start = windowsStart(command, args, { env, cwd });
+  return start.isScript
+    ? (crossSpawn(start.command, [...start.args], { ...options, stdio: 'pipe' }) as ChildProcessWithoutNullStreams)
+    : spawn(start.command, start.args, { ...options, stdio: 'pipe' });
 }
 
 function childChannel(
