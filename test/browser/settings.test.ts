@@ -8,7 +8,7 @@ import { hostileStdio } from '../kit/hostile.ts';
 import { json, scriptedHttp } from '../kit/scripted-http.ts';
 import { session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit, violationsAt } from './kit.ts';
+import { follow, visit, violationsAt } from './kit.ts';
 
 // Settings, export and import, smart routing.
 
@@ -290,6 +290,42 @@ describe('smart routing', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(async () => (await stored())['systemConfig'].smartRouting.enabled).toBe(false);
   });
+});
+
+test('on a slow network pages say that they load, what is typed stays, and a double click on save sends once', async () => {
+  const page = await visit(hub, '/account');
+  const [listed, saved] = [deferred<void>(), deferred<void>()];
+  let sent = 0;
+  await page.route('**/api/resources', async (route) => {
+    await listed.promise;
+    await route.continue();
+  });
+  await page.route('**/api/prompts', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    sent += 1;
+    await saved.promise;
+    await route.continue();
+  });
+  await follow(page, '/settings/prompts');
+  await page.getByRole('status', { name: /^Loading/ }).waitFor();
+  await page.getByRole('button', { name: 'Add a prompt' }).click();
+  const form = page.getByRole('dialog');
+  const name = form.getByLabel('Name', { exact: true });
+  await name.fill('slow');
+  await form.getByLabel('Text', { exact: true }).fill('Wait for it');
+  listed.resolve();
+  await page.getByText('No resource of the hub').waitFor();
+  expect(await name.inputValue()).toBe('slow');
+  const add = form.getByRole('button', { name: 'Add', exact: true });
+  await add.dblclick();
+  await expect.poll(() => add.getAttribute('aria-disabled')).toBe('true');
+  await name.press('Enter');
+  await add.click({ force: true });
+  expect(await form.getByLabel('Text', { exact: true }).inputValue()).toBe('Wait for it');
+  saved.resolve();
+  await page.getByRole('switch', { name: 'Enable slow' }).waitFor();
+  expect(sent).toBe(1);
+  await api(hub, 'DELETE', `/prompts/${(await stored())['prompts'].at(-1).id}`, { token: admin });
 });
 
 describe('guards', () => {

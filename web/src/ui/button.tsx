@@ -1,5 +1,5 @@
 import { LoaderCircle, type LucideIcon } from 'lucide-react';
-import type { ComponentProps } from 'react';
+import type { ComponentProps, MouseEvent } from 'react';
 import { cx } from '../lib/cx.ts';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger';
@@ -27,12 +27,17 @@ export const buttonClass = (look: Look = 'plain'): string =>
 
 export function Button({ look, icon, busy = false, className, children, onClick, ...rest }: ButtonProps) {
   const Icon = busy ? LoaderCircle : icon;
+  // The second click of a double click comes before the form knows that it is being sent.
+  const isAgain = (event: MouseEvent) => rest.type === 'submit' && event.detail > 1;
   return (
     <button
       type="button"
       className={cx(buttonClass(look), className)}
       aria-disabled={busy || undefined}
-      onClick={busy ? (event) => event.preventDefault() : onClick}
+      onClick={(event) => {
+        if (busy || isAgain(event)) event.preventDefault();
+        else onClick?.(event);
+      }}
       {...rest}
     >
       {Icon && <Icon size={15} aria-hidden className={cx('shrink-0', busy && 'animate-spin')} />}
