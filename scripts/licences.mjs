@@ -24,7 +24,8 @@ export function licences(fileName = 'licences.txt') {
 /** Some packages have a package.json in each of their folders, which says nothing of them. */
 function packageFolder(folder) {
   const file = join(folder, 'package.json');
-  return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version ? folder : packageFolder(dirname(folder));
+  const { name, version } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  return name && version ? folder : packageFolder(dirname(folder));
 }
 
 function describe(folder) {
