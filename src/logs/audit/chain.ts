@@ -10,6 +10,8 @@ export const chainStart = '0'.repeat(64);
  * them, from which the chain goes on.
  */
 export const expired = 'audit.expire';
+/** What the record is called that says, a day before, that the oldest records will go. */
+export const expiring = 'audit.expire-soon';
 
 /** JSON with members in the order of their names (RFC 8785): the same value is the same text, wherever it is made. */
 export function canonicalJson(value: unknown): string {

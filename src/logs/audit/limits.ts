@@ -5,6 +5,12 @@ export const auditLimits = {
   /** Old records go this often, so many at most in one transaction, which no other hub may write in. */
   auditExpireEveryMs: 24 * 60 * 60_000,
   auditExpireRows: 10_000,
+  /**
+   * Nothing goes that was not announced so long ago, and no longer: a clock that jumps ahead removes nothing at once,
+   * and what was announced before the jump does not count. Less than a day, so that each look of a day finds the last.
+   */
+  auditAnnouncedLeastMs: 23 * 60 * 60_000,
+  auditAnnouncedMostMs: 8 * 24 * 60 * 60_000,
   /** One text of a record: names are shorter, descriptions of tools rarely longer. */
   auditTextChars: 1_000,
   /** What was before, and what is after, each: with both a record stays below 40 kB. */

@@ -2,7 +2,7 @@ import type { AuditRecord } from '../../core/audit.ts';
 import { byHub } from '../../core/audit.ts';
 import type { Database, Queryable, Transaction } from '../../database/database.ts';
 import { createSqlConditions } from '../sql-conditions.ts';
-import { canonicalJson, chained, chainStart, expired } from './chain.ts';
+import { canonicalJson, chained, chainStart, expired, expiring } from './chain.ts';
 import { type KeptEvent, keptEvent } from './event.ts';
 import { auditLimits } from './limits.ts';
 
@@ -110,13 +110,20 @@ export async function* readRecords(
 
 /**
  * Removes what is older than `before`, but never the newest record, and adds one that says where the chain goes on.
- * Gives the records made.
+ * Before that it is announced, in a record too: `now` may be of a clock that was set wrong, and there is a day to see
+ * it. Gives the records made.
  */
 export async function expireRecords(database: Database, before: Date, now: Date): Promise<AuditRecord[]> {
   const [old] = await database.query('select 1 from toolhub.audit where at < $1 limit 1', [before]);
   if (!old) return [];
   return database.tx(async (tx) => {
     await lock(tx);
+    const announced = await announcement(tx, now);
+    if (announced === 'waits') return [];
+    if (announced === 'none') {
+      const target = `records before ${before.toISOString()}`;
+      return append(tx, [keptEvent({ ...byHub, action: expiring, target }, 1, now, (text) => text)]);
+    }
     const [gone] = await tx.query<{ id: string; record: string }>(
       `select id, record from toolhub.audit where id = least(
          (select min(id) from toolhub.audit) + $2::int - 1,
@@ -129,4 +136,16 @@ export async function expireRecords(database: Database, before: Date, now: Date)
     await tx.query('delete from toolhub.audit where id <= $1::bigint', [gone.id]);
     return append(tx, [keptEvent(event, 1, now, (text) => text)]);
   });
+}
+
+/** Whether it was announced a day ago, or a few, by the same clock; `waits`: since then no day has passed. */
+async function announcement(tx: Transaction, now: Date): Promise<'due' | 'waits' | 'none'> {
+  const { auditAnnouncedLeastMs: least, auditAnnouncedMostMs: most } = auditLimits;
+  const rows = await tx.query<{ at: Date | string }>(
+    'select min(at) as at from toolhub.audit where action = $1 and at between $2 and $3 having count(*) > 0',
+    [expiring, new Date(now.getTime() - most), now],
+  );
+  const [first] = rows;
+  if (!first) return 'none';
+  return now.getTime() - new Date(first.at).getTime() >= least ? 'due' : 'waits';
 }
