@@ -46,13 +46,13 @@ export async function run({ rounds, seconds, note }) {
       // The first warms up.
       if (round < 0) continue;
       const us = (one) => (spent.get(one).cpu / spent.get(one).calls) * 1e6;
-      for (const one of contenders) readings.get(one).push({ cpuUs: us(one), toOff: us(one) / us(plain) });
+      for (const one of contenders) readings.get(one).push({ cpuUs: us(one), toPlain: us(one) / us(plain) });
     }
     for (const one of contenders) {
-      const ratios = readings.get(one).map(({ toOff }) => toOff);
-      const spread = one === plain ? {} : { toOffLeast: Math.min(...ratios), toOffMost: Math.max(...ratios) };
-      for (const { cpuUs, toOff } of readings.get(one))
-        note({ contender: one.name }, { cpuUs, ...(one !== plain && { toOff }), ...spread });
+      const ratios = readings.get(one).map(({ toPlain }) => toPlain);
+      const spread = one === plain ? {} : { toPlainLeast: Math.min(...ratios), toPlainMost: Math.max(...ratios) };
+      for (const { cpuUs, toPlain } of readings.get(one))
+        note({ contender: one.name }, { cpuUs, ...(one !== plain && { toPlain }), ...spread });
     }
   } finally {
     for (const { hub } of contenders) await hub.close();

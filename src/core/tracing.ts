@@ -30,8 +30,6 @@ export interface TracedRequest {
 
 /** A request of a client in its trace, from its arrival to its answer. */
 export interface RequestTrace {
-  /** Undefined where no traces are exported. */
-  readonly traceId: string | undefined;
   /** Set where the request is recorded: the trace and the span that a figure can point to. */
   readonly recorded: SpanId | undefined;
   /** It goes to a server. */

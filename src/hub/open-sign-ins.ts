@@ -29,7 +29,7 @@ interface SignInStorage {
 
 type Needs = Pick<
   SignInsOptions,
-  'publicUrl' | 'expand' | 'addresses' | 'userAgent' | 'signedIn' | 'relist' | 'changed'
+  'publicUrl' | 'expand' | 'addresses' | 'userAgent' | 'tracing' | 'signedIn' | 'relist' | 'changed'
 >;
 
 /** Signing in to servers. `changed` is not called before this has returned: its receiver does not exist before that. */

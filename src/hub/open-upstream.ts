@@ -27,7 +27,7 @@ import { createPool } from '../upstream/connections/pool.ts';
 import type { OpenedFor } from '../upstream/connections/owner.ts';
 import type { WithoutCredentials } from '../upstream/connections/passed-headers.ts';
 import { cleanLog, hiding, valuesOf } from '../upstream/connections/hidden-values.ts';
-import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
+import type { SignIns, SignInsOptions } from '../upstream/sign-in/sign-ins.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import type { AuditSink } from '../core/audit.ts';
 import { openReaper } from '../upstream/channels/stdio/reaper.ts';
@@ -57,6 +57,7 @@ interface UpstreamNeeds {
   readonly withoutCredentials: WithoutCredentials;
   /** Where browsers reach the hub, without `BASE_PATH`. */
   readonly address: () => string;
+  readonly tracing: SignInsOptions['tracing'];
 }
 
 /**
@@ -87,6 +88,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     expand: (server) => expanded(server).transport,
     addresses,
     userAgent,
+    tracing: needs.tracing,
     signedIn({ server, holder }) {
       pool.connection(server)?.retryNow();
       dedicated.retry(server, holder);

@@ -93,6 +93,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     clients: () => clients,
     withoutCredentials: (...header) => access.withoutCredentials(...header),
     address,
+    tracing: () => figures.tracing,
   });
   const { pool, dedicated, signIns, grants, savedText } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
@@ -140,8 +141,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const access = await openAccess(env, storage, files, closers);
   const bodies = bodyBudget(current);
   const figures = await openTelemetry(env, { ...storage, ...httpServer, clients, pool, bodies }, closers);
-  const forRecords = { ...storage, ...figures, changes, clean: book.clean, hide: book.hide };
-  const { arrivals, forRequests } = openCallRecords(forRecords, closers);
+  const { arrivals, forRequests } = openCallRecords({ ...storage, ...figures, ...book, changes }, closers);
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
   const governance = openGovernance(governed, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance, tracing: figures.tracing };

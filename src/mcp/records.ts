@@ -141,7 +141,7 @@ export function refusedCall(request: ClientRequest, error: string, code?: ErrorC
   const target = view.tool(named) ?? view.unlisted?.(named);
   const [only] = view.kind === 'server' ? view.servers : [];
   const { traceparent } = meta;
-  const traceId = request.trace?.traceId ?? traceIdIn(traceparent);
+  const traceId = request.trace?.recorded?.traceId ?? traceIdIn(traceparent);
   return {
     principal,
     address,
@@ -346,7 +346,8 @@ function nameOfGone(principal: Principal, { users }: Settings): string | undefin
 function whoAndWhere(request: ClientRequest, settings: Settings) {
   const { principal, scope, address } = request;
   const group = scope.kind === 'smart' ? scope.group : scope.kind === 'named' ? scope.name : undefined;
-  const traceId = request.trace?.traceId ?? traceIdOf(request.message.params);
+  // One that is not recorded is nowhere to be found.
+  const traceId = request.trace?.recorded?.traceId ?? traceIdOf(request.message.params);
   const { principal: kind, username, keyId, keyName } = who(principal, settings);
   return {
     principal: kind,

@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { attributesOf, type Collector, collector } from '../kit/collector.ts';
 import { eraHttp, type EraServer, eraStdio } from '../kit/era-server.ts';
 import { hostileHttp } from '../kit/hostile.ts';
+import { oauthFixture } from '../kit/oauth-server.ts';
+import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -252,4 +255,52 @@ test('off: the trace of a client passes as it is, and nothing is added', async (
   expect(seen(server).meta).toEqual({});
   expect(seen(server).headers).not.toHaveProperty('traceparent');
   expect(await hub.health()).not.toHaveProperty('telemetry');
+});
+
+test('searches, what code calls and sign-ins to servers have spans of their own', async () => {
+  const to = await collector();
+  const server = await eraHttp({ speaks: ['session'] });
+  const fixture = await oauthFixture();
+  const mail = { type: 'streamable-http', url: fixture.url };
+  const hub = await testHub({ mcpServers: { s: server.config, mail }, env: to.env });
+  const token = await login(hub);
+  const signIn = await until('the page to sign in at', async () => {
+    const { body } = await api(hub, 'GET', '/servers', { token });
+    const servers = body.data as { name: string; oauth?: { authorizationUrl: string } }[];
+    return servers.find(({ name }) => name === 'mail')?.oauth?.authorizationUrl;
+  });
+  await person().open(signIn);
+  expect(await to.span({ name: 'sign-in redeem' })).toMatchObject({
+    kind: 'client',
+    parent: undefined,
+    attributes: { 'toolhub.server.name': 'mail' },
+  });
+
+  await hub.connected(2);
+  await rpc(hub.mcp('$smart'), 'tools/call', { name: 'search_tools', arguments: { query: 'seen' } });
+  const request = await to.span({ name: 'tools/call search_tools' });
+  expect(await to.span({ name: 'search tools' })).toMatchObject({ parent: request.spanId, kind: 'internal' });
+
+  await rpc(hub.mcp('$code'), 'tools/call', { name: 'run_code', arguments: { code: 'return tools.s.seen({})' } });
+  const run = await to.span({ name: 'tools/call run_code' });
+  const inner = await to.span({ name: 'tools/call s-seen' });
+  expect(inner).toMatchObject({ parent: run.spanId, traceId: run.traceId, kind: 'internal' });
+  expect(await to.span({ name: 'tools/call seen', traceId: run.traceId })).toMatchObject({ parent: inner.spanId });
+});
+
+test('off: what a hub loads has no code of the exporters in it', () => {
+  const folder = new URL('../../dist/', import.meta.url);
+  const texts = new Map(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]),
+  );
+  const exporters = [...texts].filter(([, text]) => text.includes('BatchSpanProcessor')).map(([name]) => name);
+  expect(exporters).toHaveLength(1);
+  // What stands at the beginning of a line is loaded with the file, what stands in a function is not.
+  const users = [...texts].filter(([, text]) => text.includes(`require("./${exporters[0]}")`));
+  expect(users.map(([name]) => name)).toEqual(['start-hub.js']);
+  for (const [, text] of users)
+    for (const line of text.split('\n').filter((one) => one.includes(`"./${exporters[0]}"`)))
+      expect(line).toMatch(/^\t.*await Promise\.resolve\(\)\.then\(/);
 });

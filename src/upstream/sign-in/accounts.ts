@@ -5,6 +5,7 @@ import type { AddressPolicy } from '../channels/safe-address.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';
 import { type Grant, grantId, type GrantKey, type Grants } from './grants.ts';
+import type { NegotiationOptions } from './negotiation.ts';
 import { callbackPath, clientDocumentUrl, startUrl } from './oauth-client.ts';
 
 export interface AccountsOptions {
@@ -17,6 +18,8 @@ export interface AccountsOptions {
   /** When this user was made, as the settings say it: tells two of one name apart that were never there together. */
   readonly userSince: (username: string) => string | undefined;
   readonly userAgent: string;
+  /** See `NegotiationOptions`. */
+  readonly tracing?: NegotiationOptions['tracing'];
   /** A user signed in, at this hub or another: what waits for that may go on. */
   readonly signedIn: (key: GrantKey) => void;
   /**
@@ -79,6 +82,7 @@ export function createAccounts(options: AccountsOptions, attempts: Attempts): Ac
       setup,
       policy: () => options.addresses(options.server(name) ?? server),
       userAgent: options.userAgent,
+      tracing: options.tracing,
       redirectUri: () => oauth.redirectUri ?? options.publicUrl() + callbackPath,
       startUrl: () => startUrl(options.publicUrl(), name),
       documentUrl: () => clientDocumentUrl(options.publicUrl()),

@@ -1,5 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import type { OAuthSettings } from '../../core/settings/types.ts';
+import { failureOf, type Tracing } from '../../core/tracing.ts';
 import { upstreamLimits } from '../limits.ts';
 import type { AddressPolicy } from '../channels/safe-address.ts';
 import type { Answer, Attempt } from './attempts.ts';
@@ -18,6 +19,8 @@ export interface NegotiationOptions {
   readonly redirectUri: () => string;
   /** The hub's document for authorization servers, when they can fetch it. */
   readonly documentUrl: () => string | undefined;
+  /** Undefined where nothing is exported. */
+  readonly tracing?: (() => Tracing | undefined) | undefined;
 }
 
 /** Everything needed to ask a user to sign in. */
@@ -54,6 +57,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
   /** Learnt since the start, so that a renewal need not ask again. */
   let known: Authority | undefined;
   const fetching = fetchingFor(options);
+  const step = stepsOf(options);
 
   /** Where the tokens of a grant are from. A refresh token goes to its issuer, whatever the server says meanwhile. */
   async function authorityOf({ issuer, resource }: Grant, fetch: Fetch): Promise<Authority> {
@@ -103,11 +107,13 @@ export function negotiate(options: NegotiationOptions): Negotiation {
         throw refusalOf(error, `Cannot sign in to server "${server}"`);
       }
     },
-    redeem: ({ authority, client, verifier }, answer) =>
-      fetching(`Cannot finish signing in to server "${server}"`, async (fetch) => {
+    redeem({ authority, client, verifier }, answer) {
+      const redeeming = async (fetch: Fetch) => {
         const { redeem } = await flow();
         return redeem(authority, client, { ...answer, verifier }, fetch);
-      }),
+      };
+      return step('redeem', () => fetching(`Cannot finish signing in to server "${server}"`, redeeming));
+    },
     renew(grant) {
       const attempt = `Cannot renew the sign-in to server "${server}"`;
       const renewing = async (fetch: Fetch) => {
@@ -125,7 +131,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
         known = authority;
         return { authority, client, tokens: renewed };
       };
-      return fetching(attempt, renewing, `${attempt} now. Try again in a moment.`);
+      return step('renew', () => fetching(attempt, renewing, `${attempt} now. Try again in a moment.`));
     },
     revoke: (grant) =>
       fetching(`Cannot revoke the tokens of server "${server}"`, async (fetch) => {
@@ -139,6 +145,22 @@ export function negotiate(options: NegotiationOptions): Negotiation {
         if (tokens?.access !== undefined)
           await revoke(metadata, client, { hint: 'access_token', value: tokens.access }, fetch);
       }),
+  };
+}
+
+/** Runs what is a span of its own where traces are exported: no request is its parent, since many may wait for it. */
+function stepsOf({ server, tracing }: NegotiationOptions) {
+  return async <T>(name: 'redeem' | 'renew', work: () => Promise<T>): Promise<T> => {
+    const part = tracing?.()?.work(`sign-in ${name}`, { 'toolhub.server.name': server });
+    if (!part) return work();
+    try {
+      const done = await work();
+      part.end();
+      return done;
+    } catch (error) {
+      part.end(failureOf(error));
+      throw error;
+    }
   };
 }
 
