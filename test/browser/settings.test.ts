@@ -45,8 +45,14 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => page.getByLabel('Address from outside').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Address from outside').fill('');
+    await page.getByLabel('Secrets in results').selectOption('Are masked');
+    await page.getByLabel('Calls', { exact: true }).fill('20');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
+    expect((await stored())['systemConfig']).toMatchObject({
+      secretsInCalls: { results: 'mask' },
+      codeMode: { calls: 20 },
+    });
     expect((await api(hub, 'GET', '/tools/notes/weather')).status).toBe(403);
     expect((await stored())['systemConfig'].routing).toEqual({ openApiAccess: 'off' });
   });
@@ -307,7 +313,10 @@ test('on a slow network pages say that they load, what is typed stays, and a dou
     await route.continue();
   });
   await follow(page, '/settings/prompts');
-  await page.getByRole('status', { name: /^Loading/ }).waitFor();
+  await page
+    .getByRole('status', { name: /^Loading/ })
+    .last()
+    .waitFor();
   await page.getByRole('button', { name: 'Add a prompt' }).click();
   const form = page.getByRole('dialog');
   const name = form.getByLabel('Name', { exact: true });

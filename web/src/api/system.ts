@@ -26,6 +26,7 @@ export interface System {
   readonly limits?: { readonly default?: JsonObject };
   readonly pins?: { readonly mode?: PinMode };
   readonly smartRouting?: JsonObject;
+  readonly secretsInCalls?: { readonly arguments?: string; readonly results?: string };
   readonly guards?: readonly JsonObject[];
   readonly maxResultTokens?: number;
   readonly codeMode?: { readonly timeoutSeconds?: number; readonly memoryMb?: number; readonly calls?: number };

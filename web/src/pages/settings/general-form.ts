@@ -22,6 +22,8 @@ export interface Fields {
   readonly codeSeconds: string;
   readonly codeMemory: string;
   readonly codeCalls: string;
+  readonly secretsIn: string;
+  readonly secretsOut: string;
 }
 
 /** What is typed and not saved yet. */
@@ -115,8 +117,14 @@ function fieldsOf({
   };
 }
 
-function contextFields({ maxResultTokens, codeMode: { timeoutSeconds, memoryMb, calls } = {} }: System) {
+function contextFields({
+  maxResultTokens,
+  codeMode: { timeoutSeconds, memoryMb, calls } = {},
+  secretsInCalls = {},
+}: System) {
   return {
+    secretsIn: secretsInCalls.arguments ?? 'allow',
+    secretsOut: secretsInCalls.results ?? 'allow',
     most: numberText(maxResultTokens),
     codeSeconds: numberText(timeoutSeconds),
     codeMemory: numberText(memoryMb),
@@ -149,6 +157,7 @@ function bodyOf(fields: Fields) {
         callsPerDay: limitIn(fields.callsPerDay),
       },
     },
+    secretsInCalls: { arguments: fields.secretsIn, results: fields.secretsOut },
     maxResultTokens: limitIn(fields.most),
     codeMode: {
       timeoutSeconds: limitIn(fields.codeSeconds),

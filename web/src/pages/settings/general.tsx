@@ -42,6 +42,7 @@ export function General({ system }: { readonly system: System }) {
         <Records fields={fields} set={set} at={at} />
         <DefaultLimits fields={fields} set={set} at={at} />
         <Context fields={fields} set={set} at={at} />
+        <Secrets fields={fields} set={set} at={at} />
       </fieldset>
       <Problems error={error} known={paths} />
       {isOvertaken && (
@@ -239,6 +240,26 @@ function Context({ fields, set, at }: SectionProps) {
             ))}
           </div>
         </fieldset>
+      </div>
+    </Panel>
+  );
+}
+
+/** Tokens and keys in arguments and results, for servers that say nothing themselves. */
+function Secrets({ fields, set }: SectionProps) {
+  const { t } = useTranslation();
+  return (
+    <Panel title={t('secrets.title')} lead={t('secrets.hint')}>
+      <div className="flex flex-col gap-4">
+        {(['secretsIn', 'secretsOut'] as const).map((member) => (
+          <SelectField
+            key={member}
+            label={t(`secrets.${member}`)}
+            value={fields[member]}
+            onChange={(event) => set({ [member]: event.target.value })}
+            options={(['allow', 'mask', 'refuse'] as const).map((value) => ({ value, label: t(`secrets.${value}`) }))}
+          />
+        ))}
       </div>
     </Panel>
   );

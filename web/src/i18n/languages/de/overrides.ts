@@ -48,7 +48,7 @@ export const overrides: Texts['overrides'] = {
   preview: 'Wie Clients es sehen',
   difference: 'Das gelistete Tool, vorher und nachher',
   same: 'Wie sein Server es hat.',
-  costs: 'vorher ≈ {{before}} Tokens, nachher ≈ {{after}}',
+  costs: 'vorher ≈ {{before}} Token, nachher ≈ {{after}}',
   overtaken:
     'Diese Überschreibung wurde inzwischen anderswo geändert. Speichern ersetzt sie durch das, was hier steht.',
   remove: 'Zurück zum Tool des Servers',
@@ -77,9 +77,10 @@ export const parts: Texts['parts'] = {
 };
 
 export const secrets: Texts['secrets'] = {
+  title: 'Geheimnisse in Aufrufen',
   secretsIn: 'Geheimnisse in Argumenten',
   secretsOut: 'Geheimnisse in Ergebnissen',
-  hint: 'Tokens und Schlüssel, die an ihrer Form zu erkennen sind.',
+  hint: 'Token und Schlüssel, die an ihrer Form zu erkennen sind.',
   allow: 'Werden nicht gesucht',
   mask: 'Werden verdeckt',
   refuse: 'Der Aufruf wird abgelehnt',

@@ -72,6 +72,7 @@ export const parts = {
 } as const;
 
 export const secrets = {
+  title: 'Secrets in calls',
   secretsIn: 'Secrets in arguments',
   secretsOut: 'Secrets in results',
   hint: 'Tokens and keys that show by their form what they are.',

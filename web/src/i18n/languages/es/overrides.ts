@@ -76,6 +76,7 @@ export const parts: Texts['parts'] = {
 };
 
 export const secrets: Texts['secrets'] = {
+  title: 'Secretos en las llamadas',
   secretsIn: 'Secretos en los argumentos',
   secretsOut: 'Secretos en los resultados',
   hint: 'Tokens y claves que se reconocen por su forma.',

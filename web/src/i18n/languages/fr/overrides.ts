@@ -77,6 +77,7 @@ export const parts: Texts['parts'] = {
 };
 
 export const secrets: Texts['secrets'] = {
+  title: 'Secrets dans les appels',
   secretsIn: 'Secrets dans les arguments',
   secretsOut: 'Secrets dans les résultats',
   hint: 'Les jetons et les clés reconnaissables à leur forme.',

@@ -74,6 +74,7 @@ export const parts: Texts['parts'] = {
 };
 
 export const secrets: Texts['secrets'] = {
+  title: '呼び出しの中の秘密情報',
   secretsIn: '引数の中の秘密情報',
   secretsOut: '結果の中の秘密情報',
   hint: '形式からそれと分かるトークンや鍵が対象です。',

@@ -71,6 +71,7 @@ export const parts: Texts['parts'] = {
 };
 
 export const secrets: Texts['secrets'] = {
+  title: '调用中的机密',
   secretsIn: '参数中的机密',
   secretsOut: '结果中的机密',
   hint: '可从形式上识别的令牌和密钥。',
