@@ -7,6 +7,7 @@ import { reachableAt, replicaSecret } from '../kit/replicas.ts';
 import { session } from '../kit/sessions.ts';
 import { hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
+import { keepTable } from './table.ts';
 
 // What a call costs that arrives at another hub than its session began at: CPU of both hubs, which others on a busy
 // machine do not change much. Prints a table.
@@ -55,7 +56,8 @@ test('what passing a call on costs', async () => {
 
   await measure('at the hub of its session', home);
   await measure('at another hub', other);
-  process.stdout.write(
+  keepTable(
+    'passing',
     `\n| a call arrives | CPU ms at the hub of its session | CPU ms at the other |\n|---|---|---|\n${rows.join('\n')}\n`,
   );
 });

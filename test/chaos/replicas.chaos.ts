@@ -14,6 +14,7 @@ import { reachableAt, replicaSecret } from '../kit/replicas.ts';
 import { hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { type TcpLink, tcpLink } from '../kit/tcp-link.ts';
 import { until } from '../kit/until.ts';
+import { keepTable } from './table.ts';
 
 // What `replicas-faults.test.ts` does, for minutes and with processes: three hubs behind a balancer that sends each
 // request to any of them, twenty official clients, settings that are changed all the time. Prints a table.
@@ -214,7 +215,8 @@ test('three hubs through faults', async () => {
   const last = hubs[0]?.hub ?? (await addHub()).hub;
   const { text } = await api(last, 'GET', '/groups', { token: await login(last) });
   const lost = acknowledged.filter((name) => !text.includes(`"${name}"`));
-  process.stdout.write(
+  keepTable(
+    'replicas',
     `\n| | calls | errors | questions answered | p50 ms | p99 ms | max ms | changes acknowledged (refused) |\n|---|---|---|---|---|---|---|---|\n${rows.join('\n')}\n\nAcknowledged changes: ${acknowledged.length}, lost: ${lost.length}\n`,
   );
   expect(lost).toEqual([]);
