@@ -120,7 +120,7 @@ async function download(
 }
 
 /** A token as an admin gets it by logging in, for the one request. */
-async function ownToken(env: Env, folder: string): Promise<string> {
+export async function ownToken(env: Env, folder: string): Promise<string> {
   const { load } = await settingsPlace(env);
   const loaded = await load();
   const settings = loaded.kind === 'found' ? parseSettings(loaded.document).settings : undefined;

@@ -12,6 +12,7 @@ import { call } from './call.ts';
 import { connect } from './connect.ts';
 import { login, logout } from './login.ts';
 import { search } from './search.ts';
+import { resetFactor } from './reset-factor.ts';
 import { serve } from './serve.ts';
 import { tools } from './tools.ts';
 
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   audit,
   backup,
   restore,
+  resetFactor,
 ];
 
 const common = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;

@@ -7,7 +7,7 @@ import { authLimits } from '../limits.ts';
 import { type FactorRecord, type FactorStore, parsedRecord, unreadable } from './factor-store.ts';
 
 /** Second factors in the database that hubs share: a code counts at one of them alone. */
-export function factorsInTable(database: DatabaseHandle, sealer: SharedSealer): FactorStore {
+export function factorsInTable(database: Pick<DatabaseHandle, 'whenReady'>, sealer: SharedSealer): FactorStore {
   const open = () => database.whenReady(authLimits.sessionWaitMs);
 
   async function read(from: Queryable, own: Sealer, username: string): Promise<FactorRecord | undefined> {
