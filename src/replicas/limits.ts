@@ -16,6 +16,8 @@ export const replicaLimits = {
   helloMisses: 2,
   /** A hub that stops waits this long at most until the others know: milliseconds, but where all are busy. */
   goodbyeMs: 3_000,
+  /** Then for what they had sent just before: it is on its way on connections that look idle. */
+  lastRequestsMs: 250,
   /** And this long for clients to answer what servers have asked, while it still takes requests. */
   lastAnswersMs: 5_000,
   lastAnswersLookMs: 20,

@@ -120,6 +120,7 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
       const goodbyes = peers.sayGoodbye();
       const late = new Promise<void>((resolve) => setTimeout(resolve, replicaLimits.goodbyeMs).unref());
       await Promise.race([Promise.all([goodbyes, table?.leave()]), late]);
+      if (peers.size > 0) await sleep(replicaLimits.lastRequestsMs);
       const until = performance.now() + (peers.size > 0 ? replicaLimits.lastAnswersMs : 0);
       while (waiting() > 0 && performance.now() < until) await sleep(replicaLimits.lastAnswersLookMs);
     },
