@@ -21,7 +21,7 @@ const builtin = { provider: 'builtin', state: 'ready', vectors: 'builtin' } as c
 
 function open(options: Partial<AppOptions> & Partial<HealthFacts> = {}) {
   const { servers = [], database = { state: 'off' }, logs = none, activity = none, audit = none, ...others } = options;
-  const { smartRouting = builtin, hubs = undefined, diskFull = false, ...rest } = others;
+  const { smartRouting = builtin, hubs, diskFull = false, ...rest } = others;
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   const write = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const log: Logger = { debug: write, info: write, warn: write, error: write };
