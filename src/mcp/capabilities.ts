@@ -1,6 +1,8 @@
 import type { ServerAbout } from '../core/catalogue.ts';
 import { statelessRevision } from '../core/protocol/stateless.ts';
+import { skillsExtension } from '../core/access/skills.ts';
 import type { View } from '../core/access/view.ts';
+import { skillsCapability } from './skills.ts';
 
 /** The capabilities of every endpoint. What is listed here works. */
 const always = {
@@ -12,6 +14,7 @@ const always = {
 };
 
 const extensionPrefix = 'extensions.';
+const skillsPrefix = `${extensionPrefix}${skillsExtension}`;
 
 type Era = 'session' | 'stateless';
 type About = (server: string) => ServerAbout | undefined;
@@ -21,7 +24,8 @@ const kept: Readonly<Record<Era, WeakMap<View, string>>> = { session: new WeakMa
 
 /**
  * What an endpoint can do, as JSON text: the hub's own part, and what only servers bring. Tasks and extensions are
- * passed on and not translated, so the clients of an era are told of those that a server of the same era has.
+ * passed on and not translated, so the clients of an era are told of those that a server of the same era has; but for
+ * skills, which are the same in both.
  */
 export function capabilitiesText(view: View, about: About, era: Era): string {
   let text = kept[era].get(view);
@@ -38,8 +42,10 @@ function textOf(view: View, about: About, era: Era): string {
     .filter(({ protocolVersion }) => protocolVersion >= statelessRevision === (era === 'stateless'))
     .flatMap(({ capabilities }) => capabilities);
   const extensions = names
-    .filter((name) => name.startsWith(extensionPrefix))
-    .map((name) => [name.slice(extensionPrefix.length), {}] as const);
+    .filter((name) => name.startsWith(extensionPrefix) && !name.startsWith(skillsPrefix))
+    .map((name): [string, object] => [name.slice(extensionPrefix.length), {}]);
+  const skills = skillsCapability(view, about);
+  if (skills) extensions.push([skillsExtension, skills]);
   return JSON.stringify({
     ...always,
     ...(era === 'session' && names.includes('tasks.requests') && { tasks: tasks(names) }),

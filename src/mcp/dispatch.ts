@@ -14,6 +14,7 @@ import { refusedCall } from './records.ts';
 import type { ClientRequest } from './request.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
+import { answerSkills } from './skills.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -81,6 +82,7 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
     return call && relay(call, options);
   }
   if (addressedMethods.has(request.method)) return relay(request, options);
+  if (answerSkills(request, options)) return;
   if (taskMethods.has(request.method)) return relayBy(options.tasks.addressed, request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options)));

@@ -87,6 +87,9 @@ const targetWords: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'tool'],
   ['prompts/get', 'prompt'],
   ['resources/read', 'resource'],
+  ['skills/get', 'skill'],
+  ['skills/list', 'server'],
+  ['resources/directory/read', 'folder'],
 ]);
 
 /**

@@ -196,6 +196,12 @@ export const mcpLimits = {
   largeAheadBytes: 512 * 1024,
   largeUnsentBytes: 1024 * 1024 * 1024,
 
+  // skills
+
+  /** Skills of one page of a server's list, and the longest cursor of a server that is passed on. */
+  skillsInPage: 5_000,
+  skillCursorChars: 4_096,
+
   // searches and their use
 
   /** Searches remembered to tell which of their results are called: per asker, askers, and for how long. */

@@ -1,5 +1,6 @@
 import type { Item, Offer } from '../catalogue.ts';
 import { editObject, elements, memberText } from '../json/text.ts';
+import { skillScheme } from './skills.ts';
 
 /**
  * MCP Apps through endpoints of several servers (CONTRACT §11; extension `io.modelcontextprotocol/ui`). A page that is
@@ -19,7 +20,7 @@ export function pagesOf(offer: Offer): ReadonlySet<string> {
     const texts = [...offer.tools, ...offer.resources, ...offer.templates].map(({ text }) => text);
     const found = new Set<string>();
     const note = (uri: string): string => {
-      found.add(uri);
+      if (uri.startsWith(scheme)) found.add(uri);
       return uri;
     };
     if (offer.about.capabilities.includes('resources')) for (const text of texts) withPageUris(text, note);
@@ -94,11 +95,12 @@ export function ownUri(shared: string): { readonly server: string; readonly uri:
 }
 
 /**
- * A tool, resource, template or result of a server as JSON text, with its pages called as `pageUri` says: in `uri` and
- * `uriTemplate`, in `_meta.ui.resourceUri` and its older form, and in what `content`, `contents` and `messages` hold.
+ * A tool, resource, template or result of a server as JSON text, with its pages and the files of its skills called as
+ * `pageUri` says: in `uri` and `uriTemplate`, in `_meta.ui.resourceUri` and its older form, and in what `content`,
+ * `contents`, `messages`, `skills`, `skill` and `resources` hold.
  */
 export function withPageUris(text: string, pageUri: PageUri): string {
-  if (!text.includes(scheme) && !text.includes('ui:\\/\\/')) return text;
+  if (!/(?:ui|skill):(?:\/|\\\/)/.test(text)) return text;
   const shown = (value: string): string => shownText(value, pageUri);
   const uris = (one: string): string => edited(one, { uri: shown, uriTemplate: shown });
   const meta = (one: string): string =>
@@ -106,18 +108,21 @@ export function withPageUris(text: string, pageUri: PageUri): string {
   const block = (one: string): string => edited(uris(one), { resource: uris, _meta: meta });
   const blocks = (list: string): string => listOf(list, block);
   const messages = (list: string): string => listOf(list, (one) => edited(one, { content: block }));
-  return edited(block(text), { content: blocks, contents: blocks, messages });
+  const resources = (list: string): string => listOf(list, uris);
+  const skill = (one: string): string => edited(uris(one), { resources });
+  const skills = (list: string): string => listOf(list, skill);
+  return edited(block(text), { content: blocks, contents: blocks, messages, skills, skill, resources });
 }
 
 function listOf(list: string, edit: (one: string) => string): string {
   return list.startsWith('[') ? `[${elements(list).map(edit).join(',')}]` : list;
 }
 
-/** A string of JSON with a page's URI. */
+/** A string of JSON with the URI of a page or of a file of a skill. */
 function shownText(value: string, pageUri: PageUri): string {
   if (!value.startsWith('"')) return value;
   const uri = JSON.parse(value) as string;
-  const shown = uri.startsWith(scheme) ? pageUri(uri) : uri;
+  const shown = uri.startsWith(scheme) || uri.startsWith(skillScheme) ? pageUri(uri) : uri;
   return shown === uri ? value : JSON.stringify(shown);
 }
 

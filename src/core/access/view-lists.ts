@@ -26,7 +26,12 @@ export interface Target {
   readonly name?: string;
   /** Its server has pages for apps. */
   readonly hasPages?: boolean;
-  /** How those are called here, where some go by other URIs than their own: results are changed to match. */
+  /** The URIs of its skills have its name in front here. */
+  readonly hasSkills?: boolean;
+  /**
+   * How those, and the files of its skills, are called here, where some go by other URIs than their own: results are
+   * changed to match.
+   */
   readonly pageUri?: PageUri | undefined;
   /** What becomes of the arguments of a tool. */
   readonly rules?: ArgumentRules | undefined;
@@ -42,7 +47,7 @@ export interface ViewList {
 }
 
 /** What a target says of the pages of its server. */
-export type Pages = Pick<Target, 'hasPages' | 'pageUri'>;
+export type Pages = Pick<Target, 'hasPages' | 'hasSkills' | 'pageUri'>;
 
 export interface Naming {
   /** True on the endpoint of one server, where names are the server's own. */
@@ -156,7 +161,7 @@ export class UriList implements ViewList {
   add({ server: { name } }: ScopeMember, items: Iterable<ShownItem>, pages: Pages = {}): void {
     const { pageUri } = pages;
     for (const { item, override } of items) {
-      const uri = pageUri && item.key.startsWith('ui://') ? pageUri(item.key) : item.key;
+      const uri = pageUri ? pageUri(item.key) : item.key;
       if (this.#byUri.has(uri)) continue;
       const target = { server: name, key: item.key, ...pages };
       const text = exposedText(item, undefined, override);

@@ -1,5 +1,6 @@
 import { coreLimits } from '../limits.ts';
 import { ownUri, pagesOf, pageUris } from './apps.ts';
+import { ownSkillUri, sharedSkillUri, skillScheme, withSharedSkills } from './skills.ts';
 import { ownLists } from '../own-items.ts';
 import { hasResultLimit, readResultName, readResultText } from '../large-results.ts';
 import { isUsedAlone } from './per-user.ts';
@@ -163,7 +164,10 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
-    resource: (uri) => resources.find(uri) ?? unlisted(uri, templates, resolved, { catalogue, pages }),
+    resource: (uri) =>
+      ofSkill(uri, templates, resolved, { catalogue, pages }) ??
+      resources.find(uri) ??
+      unlisted(uri, templates, resolved, { catalogue, pages }),
     unlisted: unlistedNames(resolved, catalogue, naming),
   };
 }
@@ -310,12 +314,28 @@ function nameOf(text = '{}'): string {
 function pagesIn({ kind, members }: Resolved, { offers }: Catalogue): (server: string) => Pages {
   const offered = members.flatMap(({ server }) => offers.get(server.name) ?? []);
   const uris = kind === 'server' ? undefined : pageUris(offered);
+  const skills = kind === 'server' ? undefined : withSharedSkills(offered);
   return (server) => {
     const offer = offers.get(server);
-    if (!offer || pagesOf(offer).size === 0) return {};
-    const pageUri = uris?.get(server);
-    return { hasPages: true, ...(pageUri && { pageUri }) };
+    if (!offer) return {};
+    const page = uris?.get(server);
+    const hasSkills = skills?.has(server) === true;
+    const pageUri = hasSkills
+      ? (uri: string) => (uri.startsWith(skillScheme) ? sharedSkillUri(server, uri) : (page?.(uri) ?? uri))
+      : page;
+    return {
+      ...(pagesOf(offer).size > 0 && { hasPages: true }),
+      ...(pageUri && { pageUri }),
+      ...(hasSkills && { hasSkills }),
+    };
   };
+}
+
+/** Where a URI of a skill with a server's name in front leads; before any list, so that no other server takes it. */
+function ofSkill(uri: string, templates: UriList, { members }: Resolved, now: Unlisted): Target | undefined {
+  const own = uri.startsWith(skillScheme) ? ownSkillUri(uri) : undefined;
+  const member = own && members.find(({ server: { name } }) => name === own.server && now.pages(name).hasSkills);
+  return member && readable(member, own.uri, templates, now);
 }
 
 interface Unlisted {

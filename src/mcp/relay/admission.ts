@@ -85,7 +85,7 @@ function verdictOn(
   if (!verdict) return undefined;
   const { policy, counted } = verdict;
   if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
-  // Completing an argument is no use of what it is for: it is not counted, and people are not asked.
+  // Completing an argument is no use of what it is for, nor is asking what a skill consists of: it is not counted, and people are not asked.
   if (!actions.has(request.method)) return undefined;
   if (policy.kind === 'none' && counted.length === 0) return undefined;
   return { question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined, counted };
@@ -97,8 +97,9 @@ const actions: ReadonlyMap<string, PolicyAction> = new Map([
   ['prompts/get', 'getPrompt'],
 ]);
 
-/** What `completion/complete` helps to use. */
+/** What `completion/complete` helps to use, and what a skill or a folder is made of. */
 function completed({ method, message }: ClientRequest): PolicyAction | undefined {
+  if (method === 'skills/get' || method === 'resources/directory/read') return 'readResource';
   const ref = method === 'completion/complete' && isObject(message.params) ? message.params['ref'] : undefined;
   if (!isObject(ref)) return undefined;
   return ref['type'] === 'ref/prompt' ? 'getPrompt' : 'readResource';

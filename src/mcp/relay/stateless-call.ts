@@ -19,6 +19,9 @@ import { inputRequired, type SuspendableCall, type SuspendedCall } from '../serv
 import { nextPass } from './approval.ts';
 import { RelayedCall } from './relayed-call.ts';
 
+/** Whose results say how long they may be kept. */
+const hintedMethods: ReadonlySet<string> = new Set(['resources/read', 'skills/list', 'skills/get']);
+
 /**
  * A request of a client of 2026-07-28. What a server of the session era asks suspends it: the client gets the questions
  * as its answer, and comes back with another request. Its results and errors are those of that revision.
@@ -83,7 +86,7 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
   protected resultFor(parsed: unknown, text: string): string {
     if (!isObject(parsed)) return text;
     if (parsed['resultType'] !== undefined) return this.#withBoundState(parsed, text);
-    const isRead = this.request.method === 'resources/read';
+    const isRead = hintedMethods.has(this.request.method);
     const hints = isRead && parsed['ttlMs'] === undefined ? { ttlMs: '0', cacheScope: '"private"' } : {};
     return editObject(text, { resultType: '"complete"', ...hints });
   }
@@ -92,7 +95,7 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
     if (answer.resultMember('resultType') !== undefined) return undefined;
     const { result } = answer;
     const [first] = result.pieces;
-    const isRead = this.request.method === 'resources/read' && answer.resultMember('ttlMs') === undefined;
+    const isRead = hintedMethods.has(this.request.method) && answer.resultMember('ttlMs') === undefined;
     if (first?.[0] !== openBrace || (isRead && answer.resultMember('cacheScope') !== undefined)) return undefined;
     const hints = isRead ? ',"ttlMs":0,"cacheScope":"private"' : '';
     const front = Buffer.from(`{"resultType":"complete"${hints},`);

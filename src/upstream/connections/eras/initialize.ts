@@ -1,3 +1,4 @@
+import { skillsExtension } from '../../../core/access/skills.ts';
 import type { ServerAbout } from '../../../core/catalogue.ts';
 import { HubError } from '../../../core/errors.ts';
 import { memberText } from '../../../core/json/text.ts';
@@ -41,6 +42,9 @@ export function capabilityNames(capabilities: unknown): string[] {
     const parts = isObject(value)
       ? Object.keys(value).filter((part) => value[part] === true || isObject(value[part]))
       : [];
-    return [name, ...parts.map((part) => `${name}.${part}`)];
+    const names = [name, ...parts.map((part) => `${name}.${part}`)];
+    const skills = name === 'extensions' && isObject(value) ? value[skillsExtension] : undefined;
+    if (isObject(skills) && skills['directoryRead'] === true) names.push(`${name}.${skillsExtension}.directoryRead`);
+    return names;
   });
 }
