@@ -85,7 +85,8 @@ function verdictOn(
   if (!verdict) return undefined;
   const { policy, counted } = verdict;
   if (policy.kind === 'refuse') throw forbidden(policy.policy, policy.message, target);
-  // Completing an argument is no use of what it is for, nor is asking what a skill consists of: it is not counted, and people are not asked.
+  // Completing an argument is no use of what it is for, nor is asking what a skill consists of: it is not counted, and
+  // people are not asked.
   if (!actions.has(request.method)) return undefined;
   if (policy.kind === 'none' && counted.length === 0) return undefined;
   return { question: policy.kind === 'ask' ? approvalOf(request, target, policy, asked) : undefined, counted };
