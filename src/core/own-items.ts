@@ -1,7 +1,8 @@
 import type { Item } from './catalogue.ts';
 import { HubError } from './errors.ts';
 import { coreLimits } from './limits.ts';
-import type { OwnItems, OwnPrompt } from './settings/types.ts';
+import { skillScheme } from './access/skills.ts';
+import type { OwnItems, OwnPrompt, OwnSkillFile } from './settings/types.ts';
 import { filledTemplate } from './template.ts';
 
 /**
@@ -9,6 +10,32 @@ import { filledTemplate } from './template.ts';
  * approvals and limits hold for them too; this is what their server is called there. No server can have the name.
  */
 export const ownServer = '$hub';
+
+/** The URIs of the hub's skills begin so: no server's begin so beside them. */
+export const ownSkillsPrefix = `${skillScheme}${ownServer}/`;
+
+/** A file of a skill of the hub. */
+export function ownSkillFile(own: OwnItems | undefined, uri: string): OwnSkillFile | undefined {
+  if (own?.skills === undefined || !uri.startsWith(ownSkillsPrefix)) return undefined;
+  const skill = own.skills.find((one) => uri.startsWith(one.uri.slice(0, -'SKILL.md'.length)));
+  return skill?.files.find((file) => file.uri === uri);
+}
+
+/** What is in a folder of the hub's skills, as MCP has it; undefined where there is no such folder. */
+export function ownSkillFolder(own: OwnItems | undefined, uri: string): object[] | undefined {
+  if (!uri.startsWith(ownSkillsPrefix)) return undefined;
+  const files = own?.skills?.flatMap((skill) => skill.files) ?? [];
+  const within = files.filter((file) => file.uri.startsWith(`${uri}/`));
+  if (within.length === 0) return undefined;
+  const folders = new Set<string>();
+  return within.flatMap((file) => {
+    const [first = '', ...rest] = file.uri.slice(uri.length + 1).split('/');
+    if (rest.length === 0) return [{ uri: file.uri, name: file.name, mimeType: file.mimeType, size: file.size }];
+    if (folders.has(first)) return [];
+    folders.add(first);
+    return [{ uri: `${uri}/${first}`, name: decodeURIComponent(first), mimeType: 'inode/directory' }];
+  });
+}
 
 /** What the hub itself lists, as MCP has it. The same lists for the same settings. */
 export function ownLists(own: OwnItems): { readonly prompts: readonly Item[]; readonly resources: readonly Item[] } {
@@ -19,10 +46,16 @@ export function ownLists(own: OwnItems): { readonly prompts: readonly Item[]; re
         key: name,
         text: JSON.stringify({ name, title, description, arguments: args }),
       })),
-      resources: own.resources.map(({ uri, name, description, mimeType, content }) => ({
-        key: uri,
-        text: JSON.stringify({ uri, name, description, mimeType, size: Buffer.byteLength(content) }),
-      })),
+      resources: [
+        ...own.resources.map(({ uri, name, description, mimeType, content }) => ({
+          key: uri,
+          text: JSON.stringify({ uri, name, description, mimeType, size: Buffer.byteLength(content) }),
+        })),
+        ...(own.skills ?? []).map(({ uri, name, description, files }) => {
+          const size = files.find((file) => file.uri === uri)?.size;
+          return { key: uri, text: JSON.stringify({ uri, name, description, mimeType: 'text/markdown', size }) };
+        }),
+      ],
     };
     lists.set(own, known);
   }
@@ -30,6 +63,12 @@ export function ownLists(own: OwnItems): { readonly prompts: readonly Item[]; re
 }
 
 const lists = new WeakMap<OwnItems, ReturnType<typeof ownLists>>();
+
+/** Files and folders of the hub's skills, of which only each `SKILL.md` is in a list. No server is asked for others. */
+export function ownSkillTarget(own: OwnItems | undefined, uri: string): { server: string; key: string } | undefined {
+  const isOwn = ownSkillFile(own, uri) ?? ownSkillFolder(own, uri) ?? own?.resources.find((one) => one.uri === uri);
+  return isOwn && { server: ownServer, key: uri };
+}
 
 /**
  * The result of `prompts/get`. Arguments that the template does not name are passed over; one that is not given is

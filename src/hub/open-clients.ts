@@ -37,6 +37,7 @@ import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { News } from '../replicas/news.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import type { DataDir } from '../settings/data-dir.ts';
+import type { Settings } from '../core/settings/types.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connections/connection.ts';
 import type { ConnectionOwner } from '../upstream/connections/owner.ts';
@@ -48,6 +49,8 @@ export interface OpenClients {
   readonly views: Views;
   readonly dataDir: DataDir;
   readonly settings: Pick<SettingsStore, 'current'>;
+  /** The settings with all that the hub offers itself. */
+  readonly ownItems: () => Settings;
   readonly pool: Pool;
   /** Whether policies let a subscriber read a resource. */
   readonly mayHear: SubscriptionOptions['mayHear'];
@@ -93,7 +96,7 @@ export function openClients(options: OpenClients, closers: Closers) {
   const asked: Asked = ({ session }, ask) =>
     requestBetweenCalls(() => sessions.byId(sessionOf(session) ?? ''), ask, serverRequests);
   const shared = (server: string): Connection | undefined => pool.connection(server);
-  const subscriptions = subscriptionsWithOwn(() => settings.current, {
+  const subscriptions = subscriptionsWithOwn(options.ownItems, {
     views,
     mayHear: options.mayHear,
     connection: (server, of) => watchedBy(dedicated, dedicated.connection(server, of)),
@@ -221,7 +224,7 @@ function offered(pool: Pool, catalogue: () => Catalogue): Pick<DispatchOptions, 
   };
 }
 
-type OwnItems = Pick<OpenClients, 'hubId' | 'settings' | 'catalogue' | 'dedicated'>;
+type OwnItems = Pick<OpenClients, 'hubId' | 'settings' | 'ownItems' | 'catalogue' | 'dedicated'>;
 
 /**
  * Hubs with the same `JWT_SECRET` on one database open each other's tokens; those that this one sealed before, or that
@@ -235,7 +238,7 @@ function sealerOfSessions({ jwtSecret, database }: Env, dataDir: DataDir, use: s
 }
 
 /** What the hub offers itself: its prompts and resources, and what is left of results that were given in parts. */
-function ownItems({ hubId, settings, catalogue, dedicated }: OwnItems) {
+function ownItems({ hubId, settings, ownItems: own, catalogue, dedicated }: OwnItems) {
   const schemas = createToolArguments();
   const results = createKeptResults({
     hub: hubId,
@@ -243,7 +246,7 @@ function ownItems({ hubId, settings, catalogue, dedicated }: OwnItems) {
     catalogue,
     problems: (tool, value) => schemas.check(tool, value),
   });
-  return { results, connections: withOwnItems(dedicated, () => settings.current, results) };
+  return { results, connections: withOwnItems(dedicated, own, results) };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { HubError } from '../core/errors.ts';
 import { isObject, type RpcMessage, toRpcError } from '../core/protocol/rpc.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
-import { ownServer, promptResult } from '../core/own-items.ts';
-import type { OwnResource, Settings } from '../core/settings/types.ts';
+import { ownServer, ownSkillFile, ownSkillFolder, promptResult } from '../core/own-items.ts';
+import type { OwnItems, OwnResource, Settings } from '../core/settings/types.ts';
 import type { KeptResults } from './kept-results.ts';
 import {
   createSubscriptions,
@@ -40,13 +40,13 @@ export function subscriptionsWithOwn(settings: () => Settings, options: Subscrip
     connection: (server, of) =>
       server === ownServer ? { on: ownWatched, owner: undefined } : options.connection(server, of),
   });
-  let before = settings().own?.resources ?? [];
+  let before = ownResources(settings());
   return {
     add: (subscriber, uri) => all.add(subscriber, uri),
     updated: (...change) => all.updated(...change),
     reconcile() {
       all.reconcile();
-      const now = settings().own?.resources ?? [];
+      const now = ownResources(settings());
       for (const uri of changedResources(before, now)) {
         const params = JSON.stringify({ uri });
         const text = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":${params}}`;
@@ -60,8 +60,17 @@ export function subscriptionsWithOwn(settings: () => Settings, options: Subscrip
   };
 }
 
+type Compared = Pick<OwnResource, 'uri' | 'content' | 'mimeType'>;
+
+/** Resources of the hub and files of its skills, these by their digests. */
+function ownResources({ own }: Settings): readonly Compared[] {
+  if (!own?.skills) return own?.resources ?? [];
+  const files = own.skills.flatMap((skill) => skill.files);
+  return [...own.resources, ...files.map(({ uri, digest, mimeType }) => ({ uri, content: digest, mimeType }))];
+}
+
 /** Those that are read otherwise than before. What is gone, or called otherwise, is news of the list alone. */
-function changedResources(before: readonly OwnResource[], now: readonly OwnResource[]): string[] {
+function changedResources(before: readonly Compared[], now: readonly Compared[]): string[] {
   if (now === before) return [];
   const known = new Map(before.map((one) => [one.uri, one]));
   return now
@@ -111,8 +120,21 @@ function resultOf({ own }: Settings, read: Read, method: string, text = '{}'): o
   if (method === 'completion/complete') return { completion: { values: [], total: 0, hasMore: false } };
   const prompt = method === 'prompts/get' ? own?.prompts.find((one) => one.name === name) : undefined;
   if (prompt) return promptResult(prompt, isObject(given) ? given : {});
+  const skills = skillResult(own, method, String(uri));
+  if (skills) return skills;
   const resource = method === 'resources/read' ? own?.resources.find((one) => one.uri === uri) : undefined;
   if (!resource) throw new HubError('not_found', `Unknown: ${String(name ?? uri).slice(0, 300)}`);
   const { mimeType, content } = resource;
   return { contents: [{ uri: resource.uri, mimeType, text: content }] };
+}
+
+/** Answers about the hub's skills; undefined for what is none. */
+function skillResult(own: OwnItems | undefined, method: string, uri: string): object | undefined {
+  if (method === 'skills/list') return { skills: (own?.skills ?? []).map(({ entry }): unknown => JSON.parse(entry)) };
+  const skill = method === 'skills/get' ? own?.skills?.find((one) => one.uri === uri) : undefined;
+  if (skill) return { skill: JSON.parse(skill.entry) as unknown };
+  const file = method === 'resources/read' ? ownSkillFile(own, uri) : undefined;
+  if (file) return { contents: [{ uri, mimeType: file.mimeType, ...file.content }] };
+  const resources = method === 'resources/directory/read' ? ownSkillFolder(own, uri) : undefined;
+  return resources && { resources };
 }

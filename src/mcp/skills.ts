@@ -5,6 +5,7 @@ import type { ServerAbout } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
 import { editObject, elements, memberText } from '../core/json/text.ts';
 import type { LargeText } from '../core/json/large-text.ts';
+import { ownServer } from '../core/own-items.ts';
 import { isObject, resultText } from '../core/protocol/rpc.ts';
 import { unknownTarget } from './failure.ts';
 import { mcpLimits } from './limits.ts';
@@ -29,16 +30,20 @@ const listMethod = 'skills/list';
 const folderMethod = 'resources/directory/read';
 const methods: ReadonlySet<string> = new Set([listMethod, 'skills/get', folderMethod]);
 
-/** The servers of an endpoint that have skills, in its order. */
-function skillServers({ servers }: Pick<View, 'servers'>, about: About): readonly string[] {
-  return servers.filter((name) => servesSkills(about(name) ?? { capabilities: [] }));
+type Endpoint = Pick<View, 'kind' | 'servers' | 'hasOwnSkills'>;
+
+/** The servers of an endpoint that have skills, in its order; the hub itself among them. */
+function skillServers({ kind, servers, hasOwnSkills }: Endpoint, about: About): readonly string[] {
+  const having = servers.filter((name) => servesSkills(about(name) ?? { capabilities: [] }));
+  if (!hasOwnSkills) return having;
+  return kind === 'server' ? [...having, ownServer] : [ownServer, ...having];
 }
 
 /** What an endpoint says of the extension; undefined where no server of it has skills. */
-export function skillsCapability(view: Pick<View, 'servers'>, about: About): { directoryRead?: true } | undefined {
+export function skillsCapability(view: Endpoint, about: About): { directoryRead?: true } | undefined {
   const servers = skillServers(view, about);
   if (servers.length === 0) return undefined;
-  const all = servers.every((name) => listsFolders(about(name) ?? { capabilities: [] }));
+  const all = servers.every((name) => name === ownServer || listsFolders(about(name) ?? { capabilities: [] }));
   return all ? { directoryRead: true } : {};
 }
 
@@ -57,7 +62,7 @@ function skillNamed(request: ClientRequest, about: About): Addressed {
   const uri = isObject(request.message.params) ? request.message.params['uri'] : undefined;
   if (typeof uri !== 'string') throw new HubError('invalid_input', `${request.method} needs params.uri, a string.`);
   const target = request.view.resource(uri);
-  if (!target || !servesSkills(about(target.server) ?? { capabilities: [] })) throw unknownTarget(request);
+  if (!target || !skillServers(request.view, about).includes(target.server)) throw unknownTarget(request);
   return { target, edits: { uri: JSON.stringify(target.key) } };
 }
 
@@ -77,7 +82,7 @@ function answerPage(request: ClientRequest, options: SkillOptions): void {
   // The only server with skills speaks for itself, also of what went wrong.
   page.isAlone = servers.length === 1;
   const find = (asked: ClientRequest): Addressed => {
-    if (!asked.view.servers.includes(place.server)) throw unknownTarget(asked);
+    if (!skillServers(asked.view, options.about).includes(place.server)) throw unknownTarget(asked);
     const target = { server: place.server, key: listMethod, pageUri: uriOf(asked.view, place.server) };
     return { target, edits: { cursor: place.cursor === undefined ? null : JSON.stringify(place.cursor) } };
   };
@@ -90,7 +95,7 @@ function answerPage(request: ClientRequest, options: SkillOptions): void {
 }
 
 function uriOf({ kind }: View, server: string): PageUri | undefined {
-  if (kind === 'server') return undefined;
+  if (kind === 'server' || server === ownServer) return undefined;
   return (uri) => (uri.startsWith(skillScheme) ? sharedSkillUri(server, uri) : uri);
 }
 

@@ -66,6 +66,21 @@ export const settingsLimits = {
   /** A template or a resource; longer texts are for a server of files. */
   ownTextChars: 1024 * 1024,
 
+  // skills of the hub
+
+  /** Skills in the folder, and files of all together, which are looked at every two seconds. */
+  skills: 200,
+  skillFiles: 2_000,
+  /** Files of one skill and their size, as the extension has it: more need no client take. Folders in folders. */
+  filesOfSkill: 512,
+  bytesOfSkill: 16 * 1024 * 1024,
+  skillDepth: 8,
+  /** One file, and all of all skills: they are kept in memory. */
+  skillFileBytes: 1024 * 1024,
+  skillBytes: 64 * 1024 * 1024,
+  /** The YAML at the beginning of a `SKILL.md`; it is in every list of skills. */
+  frontmatterChars: 16_384,
+
   // access keys
 
   /** How long a rotated token goes on: one that has to work longer needs no rotation. */

@@ -19,10 +19,11 @@ export function listsFolders({ capabilities }: Pick<ServerAbout, 'capabilities'>
 
 /**
  * The servers whose `skill:` URIs get their names in front beside each other: those with skills, and where there are
- * any, those that list such a URI without having skills. Otherwise these could list the URI of another server's skill.
+ * any (`hasOwn`: of the hub itself), those that list such a URI without having skills. Otherwise these could list the
+ * URI of another server's skill.
  */
-export function withSharedSkills(offers: readonly Offer[]): ReadonlySet<string> {
-  if (!offers.some(({ about }) => servesSkills(about))) return new Set();
+export function withSharedSkills(offers: readonly Offer[], hasOwn: boolean): ReadonlySet<string> {
+  if (!hasOwn && !offers.some(({ about }) => servesSkills(about))) return new Set();
   const isOfSkill = ({ key }: { readonly key: string }): boolean => key.startsWith(skillScheme);
   const having = offers.filter(
     ({ about, resources, templates }) => servesSkills(about) || resources.some(isOfSkill) || templates.some(isOfSkill),

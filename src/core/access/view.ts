@@ -1,7 +1,7 @@
 import { coreLimits } from '../limits.ts';
 import { ownUri, pagesOf, pageUris } from './apps.ts';
 import { ownSkillUri, sharedSkillUri, skillScheme, withSharedSkills } from './skills.ts';
-import { ownLists } from '../own-items.ts';
+import { ownLists, ownSkillsPrefix, ownSkillTarget } from '../own-items.ts';
 import { hasResultLimit, readResultName, readResultText } from '../large-results.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
@@ -47,6 +47,8 @@ export interface View {
   readonly all: ViewList;
   /** The names of all tools that a page may mean by a name that has no server in front; a single one is found by it. */
   meantByPages(name: string): readonly string[];
+  /** Whether the hub has skills of its own, which every endpoint has. */
+  readonly hasOwnSkills: boolean;
   tool(name: string): Target | undefined;
   prompt(name: string): Target | undefined;
   resource(uri: string): Target | undefined;
@@ -102,7 +104,8 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   const prompts = new NamedList(naming);
   const resources = new UriList();
   const templates = new UriList();
-  const pages = pagesIn(resolved, catalogue);
+  const hasOwnSkills = settings.own?.skills !== undefined && resolved.kind !== 'nothing';
+  const pages = pagesIn(resolved, catalogue, hasOwnSkills);
   const own = settings.own && resolved.kind !== 'nothing' ? ownLists(settings.own) : undefined;
   const addOwn = (): void => {
     prompts.addOwn(own?.prompts ?? []);
@@ -164,10 +167,13 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
     tool: (name) => tools.find(name),
     prompt: (name) => prompts.find(name),
     template: (uriTemplate) => templates.find(uriTemplate),
+    hasOwnSkills,
     resource: (uri) =>
-      ofSkill(uri, templates, resolved, { catalogue, pages }) ??
-      resources.find(uri) ??
-      unlisted(uri, templates, resolved, { catalogue, pages }),
+      hasOwnSkills && uri.startsWith(ownSkillsPrefix)
+        ? ownSkillTarget(settings.own, uri)
+        : (ofSkill(uri, templates, resolved, { catalogue, pages }) ??
+          resources.find(uri) ??
+          unlisted(uri, templates, resolved, { catalogue, pages })),
     unlisted: unlistedNames(resolved, catalogue, naming),
   };
 }
@@ -311,10 +317,10 @@ function nameOf(text = '{}'): string {
 }
 
 /** What targets say of the pages of a server in this scope. */
-function pagesIn({ kind, members }: Resolved, { offers }: Catalogue): (server: string) => Pages {
+function pagesIn({ kind, members }: Resolved, { offers }: Catalogue, hasOwnSkills: boolean): (server: string) => Pages {
   const offered = members.flatMap(({ server }) => offers.get(server.name) ?? []);
   const uris = kind === 'server' ? undefined : pageUris(offered);
-  const skills = kind === 'server' ? undefined : withSharedSkills(offered);
+  const skills = kind === 'server' ? undefined : withSharedSkills(offered, hasOwnSkills);
   return (server) => {
     const offer = offers.get(server);
     if (!offer) return {};

@@ -20,6 +20,30 @@ export interface Settings {
 export interface OwnItems {
   readonly prompts: readonly OwnPrompt[];
   readonly resources: readonly OwnResource[];
+  /** Of the folder that the settings name; absent where there are none. */
+  readonly skills?: readonly OwnSkill[] | undefined;
+}
+
+/** A skill in the folder of skills (`systemConfig.skills`). */
+export interface OwnSkill {
+  readonly name: string;
+  readonly description: string;
+  /** Of its `SKILL.md`. */
+  readonly uri: string;
+  /** What `skills/get` says of it, as JSON text. */
+  readonly entry: string;
+  readonly files: readonly OwnSkillFile[];
+}
+
+export interface OwnSkillFile {
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  /** `sha256:` and the hash of its bytes. */
+  readonly digest: string;
+  readonly size: number;
+  /** As `resources/read` has it. */
+  readonly content: { readonly text: string } | { readonly blob: string };
 }
 
 export interface OwnPrompt {
@@ -402,6 +426,8 @@ export interface SystemSettings {
         readonly calls?: number | undefined;
       }
     | undefined;
+  /** Where skills of the hub itself are. */
+  readonly skillFolder?: string | undefined;
   /** Longer results reach clients in parts (CONTRACT §11); undefined and 0: whole. */
   readonly maxResultTokens?: number | undefined;
   readonly nameSeparator: string;

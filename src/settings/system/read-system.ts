@@ -57,10 +57,12 @@ export function readSystem(
 /** What clients get of long results, and what code of theirs may take (CONTRACT §11). */
 function readContext({
   codeMode,
+  skills,
   maxResultTokens,
   toolResultCompression,
-}: Partial<z.output<typeof systemShape>> = {}): Pick<SystemSettings, 'codeMode' | 'maxResultTokens'> {
-  return { codeMode, maxResultTokens: maxResultTokens ?? compressed(toolResultCompression) };
+}: Partial<z.output<typeof systemShape>> = {}): Pick<SystemSettings, 'codeMode' | 'skillFolder' | 'maxResultTokens'> {
+  const skillFolder = skills?.folder?.trim() || undefined;
+  return { codeMode, skillFolder, maxResultTokens: maxResultTokens ?? compressed(toolResultCompression) };
 }
 
 /** MCPHub's member: it shortens results, and here they come in parts. */

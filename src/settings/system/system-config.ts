@@ -49,6 +49,7 @@ export const systemConfigInput = z
     toolResultCompression: section,
     maxResultTokens: z.number().nullish(),
     codeMode: section,
+    skills: section,
     nameSeparator: z.string().nullish(),
     listPageSize: z.number().nullish(),
     enableSessionRebuild: z.boolean({ error: 'must be true or false' }).nullish(),
@@ -123,6 +124,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   approvals: ['expireSeconds', 'webhook'],
   pins: ['mode'],
   codeMode: ['timeoutSeconds', 'memoryMb', 'calls'],
+  skills: ['folder'],
   sandbox: ['default'],
   secretsInCalls: ['arguments', 'results'],
   toolResultCompression: ['enabled', 'minTokens', 'maxOutputTokens', 'strategy'],
@@ -160,6 +162,7 @@ export function entrySettings({ systemConfig }: Draft): string {
     'audit',
     'sandbox',
     'secretsInCalls',
+    'skills',
   ];
   return JSON.stringify([systemConfig?.['auth'], routing, ...governed.map((section) => systemConfig?.[section])]);
 }

@@ -57,6 +57,11 @@ export const systemShape = z.looseObject({
       calls: range(1, settingsLimits.codeCallsMost, 'calls').optional(),
     })
     .optional(),
+  skills: z
+    .strictObject({
+      folder: text.refine((path) => !path.includes('${'), 'is a path without placeholders').optional(),
+    })
+    .optional(),
   maxResultTokens: resultTokens.optional(),
   toolResultCompression: z.looseObject({ enabled: flag.optional(), maxOutputTokens: z.number().optional() }).optional(),
   limits: z.strictObject({ default: callLimitsShape.optional() }).optional(),

@@ -1,0 +1,44 @@
+import { dirname, resolve } from 'node:path';
+import type { Closers } from '../core/closers.ts';
+import type { Logger } from '../core/logger.ts';
+import type { OwnSkill, Settings } from '../core/settings/types.ts';
+import type { Env } from '../env/env.ts';
+import type { SettingsStore } from '../settings/store.ts';
+import { watchSkillFolder } from '../settings/skills/skill-folder.ts';
+import { withEnvOverrides } from './env-overrides.ts';
+
+export interface SeenSettingsParts {
+  readonly env: Pick<Env, 'settingsPath' | 'smart'>;
+  readonly settings: Pick<SettingsStore, 'current'>;
+  readonly log: Logger;
+  readonly changed: () => void;
+}
+
+/**
+ * The settings as views have them: with the skills of the folder that they name, and with what the environment says.
+ * The same settings and skills give the same result, which is how views are kept.
+ */
+export async function openSeenSettings(
+  parts: SeenSettingsParts,
+  closers: Closers,
+): Promise<(settings: Settings) => Settings> {
+  const { env, settings, log, changed } = parts;
+  const withEnv = withEnvOverrides(env);
+  const folder = await watchSkillFolder({
+    folder: () => settings.current.system.skillFolder,
+    base: dirname(resolve(env.settingsPath)),
+    log,
+    changed,
+  });
+  closers.add(() => folder.close());
+  let of: readonly OwnSkill[] = [];
+  let kept = new WeakMap<Settings, Settings>();
+  return (now) => {
+    if (folder.skills.length === 0) return withEnv(now);
+    if (folder.skills !== of) kept = new WeakMap();
+    of = folder.skills;
+    const known = kept.get(now) ?? { ...now, own: { prompts: [], resources: [], ...now.own, skills: of } };
+    kept.set(now, known);
+    return withEnv(known);
+  };
+}
