@@ -6,8 +6,11 @@ import { readMessages } from './incoming.ts';
 import { mcpLimits } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** What a POST with this body is read as, or how it is refused. */
-async function read(body: string) {
+/**
+ * What a POST with this body is read as, or how it is refused. `given` is called when the memory for it is given back;
+ * `client` may leave meanwhile.
+ */
+async function read(body: string, { client = { hasLeft: false }, given = (): void => {} } = {}) {
   const answered: { status?: number; text?: string } = {};
   const req = Object.assign(Readable.from([Buffer.from(body)]), { headers: { 'content-type': 'application/json' } });
   const context: Pick<RequestContext, 'req' | 'res' | 'headers' | 'bodyLimit' | 'stillAdmitted'> = {
@@ -16,10 +19,13 @@ async function read(body: string) {
     res: {
       writeHead: (status: number) => void (answered.status = status),
       end: (text: string) => void (answered.text = text),
+      get destroyed() {
+        return client.hasLeft;
+      },
     } as unknown as RequestContext['res'],
     bodyLimit: () => ({
       maxBytes: mcpLimits.requestBodyBytes,
-      budget: { receive: () => ({ add: () => {}, close: () => {} }) } as never,
+      budget: { receive: () => ({ add: () => {}, close: given }) } as never,
       isKnown: true,
     }),
     stillAdmitted: () => true,
@@ -51,8 +57,11 @@ test('other turns of the event loop pass while a long body is looked at', async 
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  await read(call(',}'));
+  // And the memory for it is not given to others before.
+  let turnsWhenGiven = 0;
+  await read(call(',}'), { given: () => (turnsWhenGiven = turns) });
   isOver = true;
+  expect(turnsWhenGiven).toBe(turns);
   expect(turns).toBeGreaterThan(call(',}').length / (128 * 1024) - 1);
 });
 
@@ -62,9 +71,40 @@ test.each([
   ['is nested too deep', call(`,"x":${'['.repeat(2_000)}`), -32600],
   ['has too many members', call(`,${Array.from({ length: 1_001 }, (_, i) => `"m${i}":1`).join()}}`), -32600],
   ['is no message', `{"list":[${many}]}`, -32600],
+  ['has an id that is none', `{"jsonrpc":"2.0","method":"ping","id":[${many}]}`, -32600],
+  ['has params that are no object', `{"jsonrpc":"2.0","id":1,"method":"ping","params":[${many}]}`, -32600],
+  [
+    'has params of too many members',
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":{${Array.from({ length: 1_001 }, (_, i) => `"m${i}":"${'x'.repeat(300)}"`).join()}}}`,
+    -32600,
+  ],
 ])('a long body that %s is refused as a short one is', async (_, body, code) => {
   const { received, status, text } = await read(body);
   expect(received).toBeUndefined();
   expect(status).toBe(400);
   expect(JSON.parse(text ?? '{}')).toMatchObject({ error: { code } });
+});
+
+test('a call whose client left while its long body was looked at is not begun', async () => {
+  const client = { hasLeft: false };
+  const reading = read(call('}'), { client });
+  setImmediate(() => (client.hasLeft = true));
+  const { received, status } = await reading;
+  expect([received, status]).toEqual([undefined, undefined]);
+});
+
+test('nothing long is parsed to see that a message is one', async () => {
+  const { received } = await read(`{"jsonrpc":"2.0","id":1,"result":{"list":[${many}]},"error":[${many}]}`);
+  if (received === undefined || Array.isArray(received)) throw new Error('no message');
+  const isParsed = (key: string) => Object.getOwnPropertyDescriptor(received.message, key)?.get === undefined;
+  expect([isParsed('result'), isParsed('error')]).toEqual([true, false]);
+  expect(received.id).toBe('1');
+});
+
+test('of a long message only arguments and the like are long, and the error says which is not', async () => {
+  const { status, text } = await read(call(`,"x":1}`).replace('"name"', `"_meta":{"list":[${many}]},"name"`));
+  expect(status).toBe(400);
+  expect(JSON.parse(text ?? '{}')).toMatchObject({
+    error: { code: -32600, message: expect.stringMatching(/"params\._meta" has \d+ characters.* more than 65536/) },
+  });
 });

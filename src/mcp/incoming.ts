@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { Receiving } from '../core/byte-budget.ts';
 import { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
-import { thenMaybe } from '../core/then-maybe.ts';
 import { isNestedDeeperThan } from '../core/json/nesting.ts';
-import { readLargeObject } from '../core/json/large-json.ts';
-import { elements, rememberMembers } from '../core/json/text.ts';
-import { type HttpRequest, packedBody, PlainRequest } from '../wire/http.ts';
+import { type LargeObject, readLargeObject } from '../core/json/large-json.ts';
+import { elements, type Member, rememberMembers } from '../core/json/text.ts';
+import { packedBody, PlainRequest } from '../wire/http.ts';
 import { isObject, isRpcId, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { mcpLimits } from './limits.ts';
 import { type ClientMessage, clientMessage } from './request.ts';
-import { type BodyLimit, refuse, type RequestContext } from './request-context.ts';
+import { refuse, type RequestContext } from './request-context.ts';
 
 /** Reads a POST that holds one message; undefined when it was refused and answered. */
 export async function readMessage(context: RequestContext): Promise<ClientMessage | undefined> {
@@ -20,7 +20,8 @@ export async function readMessage(context: RequestContext): Promise<ClientMessag
   return undefined;
 }
 
-type Read = ClientMessage | ClientMessage[] | undefined;
+type Messages = ClientMessage | ClientMessage[];
+type Read = Messages | undefined;
 
 /**
  * Reads a POST that holds one message or a batch, at once where it is there; undefined when it was refused and
@@ -43,18 +44,20 @@ export function readMessages(context: RequestContext): Read | Promise<Read> {
     return undefined;
   }
   try {
-    const read = thenMaybe(readBody(context.req, context.bodyLimit), messagesOf);
+    const read = readBody(context);
     return read instanceof Promise ? awaited(context, read) : read;
   } catch (error) {
     return refuseBody(context, error);
   }
 }
 
-/** A body that arrived late is not used when its sender has lost access meanwhile. */
-async function awaited(context: RequestContext, read: Promise<Read>): Promise<Read> {
+/** A body that arrived late is not used when its sender has left or lost access meanwhile. */
+async function awaited(context: RequestContext, read: Promise<Messages>): Promise<Read> {
   try {
     const received = await read;
-    return (await context.stillAdmitted()) ? received : undefined;
+    const isAdmitted = await context.stillAdmitted();
+    // `close` came while the body was looked at: what is begun now would not be told that its client has left.
+    return isAdmitted && !context.res.destroyed ? received : undefined;
   } catch (error) {
     return refuseBody(context, error);
   }
@@ -83,13 +86,13 @@ function waitFor({ retryAfterMs }: HubError): { headers?: Record<string, string>
 class InvalidRequest extends Error {}
 
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
-function messagesOf(body: string): ClientMessage | ClientMessage[] | Promise<ClientMessage | ClientMessage[]> {
+function messagesOf(body: string): Messages | Promise<Messages> {
   const text = body.replace(/^\uFEFF/, '');
   return text.length > mcpLimits.bodyCharsAtOnce ? largeMessage(text) : messagesAtOnce(text);
 }
 
 /** Of a long body, which would hold up all others while it is parsed (decisions/0052). */
-async function largeMessage(text: string): Promise<ClientMessage | ClientMessage[]> {
+async function largeMessage(text: string): Promise<Messages> {
   const large = await readLargeObject(
     text,
     coreLimits.nesting,
@@ -97,17 +100,49 @@ async function largeMessage(text: string): Promise<ClientMessage | ClientMessage
   );
   if (!large) return messagesAtOnce(text);
   const { value, member } = large;
-  if (!isMessage(value)) throw new InvalidRequest(noMessage);
+  if (!isLargeMessage(large)) throw new InvalidRequest(noMessage);
   const params = member('params');
+  if (params) checkParams(params);
   // What this turn of the event loop does with it needs them again.
   if (params?.members) setImmediate(rememberMembers(params.text, params.members));
   return { message: value, text, id: member('id')?.text, params: params?.text };
 }
 
+/** The same as `isMessage`, of which nothing long is parsed: `result` and `error` need only be there. */
+function isLargeMessage({ member }: LargeObject): boolean {
+  const isThere = (key: string): true | undefined => (member(key) ? true : undefined);
+  return isMessage({
+    jsonrpc: shortValue(member('jsonrpc')?.text),
+    id: shortValue(member('id')?.text),
+    method: shortValue(member('method')?.text),
+    result: isThere('result'),
+    error: isThere('error'),
+  });
+}
+
+/** Null, which is neither an id nor a name, for what is too long to be one. */
+function shortValue(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  return text.length > mcpLimits.memberChars ? null : JSON.parse(text);
+}
+
+/** Members of params that may be of any length: they are passed on, and looked into by a policy or a guard at most. */
+const ofAnyLength = new Set(['arguments', 'argument', 'context', 'inputResponses', 'requestState']);
+
+function checkParams({ text, members }: { text: string; members: readonly Member[] | undefined }): void {
+  if (!members)
+    throw new InvalidRequest('Invalid request: the params of a message of this length are an object of few members.');
+  for (const { key, start, end } of members) {
+    if (end - start <= mcpLimits.memberChars || ofAnyLength.has(key)) continue;
+    const member = `"params.${key.slice(0, 80)}" has ${end - start} characters of ${text.length}`;
+    throw new InvalidRequest(`Invalid request: ${member}; only arguments may have more than ${mcpLimits.memberChars}.`);
+  }
+}
+
 const tooDeep = `Invalid request: the message is nested more than ${coreLimits.nesting} levels deep.`;
 const noMessage = 'Invalid request: not a JSON-RPC 2.0 message.';
 
-function messagesAtOnce(text: string): ClientMessage | ClientMessage[] {
+function messagesAtOnce(text: string): Messages {
   if (isNestedDeeperThan(text, coreLimits.nesting)) {
     throw new InvalidRequest(tooDeep);
   }
@@ -133,12 +168,21 @@ function isMessage(message: unknown): message is RpcMessage {
 }
 
 /**
- * Reads a request body as text, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `not_ready`
+ * Reads the messages of a request body, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `not_ready`
  * where the memory for bodies is used up, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
  * leaves in the middle.
  */
-function readBody(req: HttpRequest, limit: () => BodyLimit): string | Promise<string> {
-  return thenMaybe(req instanceof PlainRequest ? req.body : collected(req, limit()), decoded);
+function readBody({ req, bodyLimit }: RequestContext): Messages | Promise<Messages> {
+  if (req instanceof PlainRequest) return messagesOf(decoded(req.body));
+  const { maxBytes, budget, isKnown } = bodyLimit();
+  const declared = Number(req.headers['content-length'] ?? 0);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  // Throws where there is no memory for it.
+  const receiving = budget.receive({ declared, isKnown });
+  // A body takes its memory until it has been looked at.
+  return collected(req, maxBytes, receiving)
+    .then((bytes) => messagesOf(decoded(bytes)))
+    .finally(() => receiving.close());
 }
 
 function decoded(bytes: Buffer): string {
@@ -146,12 +190,8 @@ function decoded(bytes: Buffer): string {
   return bytes.toString('utf8');
 }
 
-function collected(req: IncomingMessage, { maxBytes, budget, isKnown }: BodyLimit): Promise<Buffer> {
+function collected(req: IncomingMessage, maxBytes: number, receiving: Receiving): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const declared = Number(req.headers['content-length'] ?? 0);
-    if (declared > maxBytes) return reject(tooLarge(maxBytes));
-    // Throws where there is no memory for it.
-    const receiving = budget.receive({ declared, isKnown });
     let chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer): void => {
@@ -165,7 +205,6 @@ function collected(req: IncomingMessage, { maxBytes, budget, isKnown }: BodyLimi
         take(chunk);
       } catch (error) {
         chunks = [];
-        receiving.close();
         req.removeAllListeners('data');
         req.resume();
         reject(error);
@@ -174,7 +213,6 @@ function collected(req: IncomingMessage, { maxBytes, budget, isKnown }: BodyLimi
     req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     // Comes with every request; an error, with its stack, is made only for one that broke off.
     req.on('close', () => {
-      receiving.close();
       if (!req.readableEnded) reject(new HubError('cancelled', 'The client left while sending.'));
     });
     req.on('error', () => undefined);

@@ -103,6 +103,8 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     }
     const read = await readMessage(context);
     if (!read) return;
+    // The stream may have ended while the body came.
+    if (connections.get(sid) !== connection) return noStream(context);
     const why = options.closed(connection.scope);
     if (why) return refuse(context, why.status, why.rpcCode, why.message);
     context.res.writeHead(202, { ...context.headers, 'content-type': 'text/plain', 'content-length': 8 });

@@ -35,6 +35,11 @@ export const mcpLimits = {
   requestBodyBytes: 16 * 1024 * 1024,
   /** A longer body is not parsed at once: that would take 10 ms of the thread that relays, and 300 ms for 7 MB. */
   bodyCharsAtOnce: 256 * 1024,
+  /**
+   * Of a longer message, each member but arguments and the like, which the hub looks at while all others wait: the
+   * largest in use are capabilities and `_meta`, of some kilobytes.
+   */
+  memberChars: 64 * 1024,
   /** Messages in one batch of a 2025-03-26 client. */
   batchMessages: 100,
   /** A call to a server that is still connecting waits this long for it. */

@@ -64,3 +64,19 @@ test('a stream takes a message of any size, and is dropped when too much of it s
   expect(gone()).toBe(true);
   await until('it is closed', () => closed === 1);
 });
+
+test('a reply to a client that has left is over: what works on it is told, and nothing waits for its end', async () => {
+  const { res, gone } = await unreadResponse();
+  let closes = 0;
+  res.on('close', () => void closes++);
+  res.destroy();
+  await until('its end was told', () => closes === 1 && gone());
+  const reply = new PostReply(res, true, {});
+  const told: string[] = [];
+  reply.gone = () => void told.push('gone');
+  reply.finished = () => void told.push('finished');
+  reply.notify(line);
+  await until('both are told', () => told.length === 2);
+  reply.answer('{}');
+  expect(told).toEqual(['finished', 'gone']);
+});

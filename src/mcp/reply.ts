@@ -77,6 +77,8 @@ export class PostReply implements Reply {
     this.#headers = headers;
     this.#resumable = resumable;
     res.on('close', () => this.#left(res));
+    // Then `close` does not come any more. Told once `gone` and `finished` are set.
+    if (res.destroyed) process.nextTick(() => this.#left(res));
   }
 
   notify(text: string): void {
@@ -198,7 +200,7 @@ export class PostReply implements Reply {
   }
 
   #left(res: HttpResponse): void {
-    if (res !== this.#res) return;
+    if (res !== this.#res || !this.#attached) return;
     this.#attached = false;
     if (this.#done || !this.#log || this.#log.events.length === 0) return this.#over();
     this.#grace = this.#resumable?.logs.wait(this.#resumable.owner(), () => this.#over());

@@ -112,6 +112,10 @@ test.each(['leaves', 'ends its side', 'is cut off'])('who works on an answer hea
   res?.writeHead(200, short);
   res?.end('ok');
   expect(closes).toBe(1);
+  // Work that begins only now is told too.
+  expect(res?.destroyed).toBe(true);
+  res?.on('close', () => (closes += 1));
+  await until('that was told', () => closes === 2);
 });
 
 test('a line break in a header is refused before anything is sent', async () => {

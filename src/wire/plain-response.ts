@@ -32,7 +32,8 @@ export class PlainResponse implements HttpResponse {
   }
 
   get destroyed(): boolean {
-    return this.req.socket.destroyed;
+    // A client that has ended its side has left before its socket is closed.
+    return this.#closed || this.req.socket.destroyed;
   }
 
   get writableLength(): number {
@@ -94,7 +95,9 @@ export class PlainResponse implements HttpResponse {
   }
 
   on(_event: 'close', listener: () => void): this {
-    (this.#listeners ??= []).push(listener);
+    // Who comes too late is told as well.
+    if (this.#closed) process.nextTick(listener);
+    else (this.#listeners ??= []).push(listener);
     return this;
   }
 

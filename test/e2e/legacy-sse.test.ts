@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { beforeAll, expect, test } from 'vitest';
+import { atEnd } from '../kit/at-end.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { legacySession, session } from '../kit/sessions.ts';
@@ -63,6 +65,25 @@ test('a hundred calls at once on each of five streams do not mix, though ids are
       await Promise.all(calls);
     }),
   );
+});
+
+test('a message whose stream ends while its body comes is refused', async () => {
+  const own = await legacySession(hub.sse());
+  const { hostname, port, host, pathname, search } = new URL(own.endpoint);
+  const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+  const socket = connect(Number(port), hostname);
+  atEnd(() => void socket.destroy());
+  let heard = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
+  const length = `Content-Length: ${body.length}`;
+  // Answered once the hub has begun with the request.
+  const expects = 'Expect: 100-continue\r\nContent-Type: application/json';
+  socket.write(`POST ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${expects}\r\n${length}\r\n\r\n`);
+  await until('it has begun', () => heard.includes(' 100 '));
+  own.stream.close();
+  await until('the stream is over', async () => (await own.post({ jsonrpc: '2.0', method: 'ping' })).status === 404);
+  socket.write(body);
+  await until('it is answered', () => heard.includes(' 404 '));
 });
 
 test('errors are answered on the stream too', async () => {

@@ -83,3 +83,12 @@ test('what is too deep or has too many members is refused, and no object is none
   expect(inside?.value['params']).toMatchObject({ m0: 0, m1999: 1999 });
   expect(await readLargeObject('[1]', 10, refusal)).toBeUndefined();
 });
+
+test('of many short values only a few are parsed before they are looked at', async () => {
+  const params = Object.fromEntries(Array.from({ length: 440 }, (_, i) => [`m${i}`, [`${i}`, 'x'.repeat(16_000)]]));
+  const read = await readLargeObject(JSON.stringify({ params, id: 1 }), 10, refusal);
+  const value = read?.value['params'] as object;
+  const late = Object.values(Object.getOwnPropertyDescriptors(value)).filter((one) => one.get !== undefined);
+  expect(late.length).toBeGreaterThan(430);
+  expect(read?.value).toEqual({ params, id: 1 });
+});

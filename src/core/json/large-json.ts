@@ -17,8 +17,9 @@ export interface LargeObject {
 
 /** Characters that are looked at in one turn of the event loop, about a millisecond. */
 const turnChars = 128 * 1024;
-/** Shorter values are parsed at once. */
+/** Shorter values are parsed at once, until they are so long together. */
 const shortChars = 16 * 1024;
+const shortCharsTogether = 64 * 1024;
 
 /** Undefined for JSON that is no object. Throws SyntaxError for what is not JSON, and what `refusal` gives. */
 export async function readLargeObject(
@@ -31,7 +32,7 @@ export async function readLargeObject(
   const { members } = scan;
   if (!members) return undefined;
   return {
-    value: lazily(text, members),
+    value: lazily(text, members, { left: shortCharsTogether }),
     member(key) {
       const found = members.findLast((member) => member.key === key);
       if (!found) return undefined;
@@ -47,13 +48,14 @@ export async function readLargeObject(
   };
 }
 
-function lazily(text: string, members: readonly ScannedMember[]): Record<string, unknown> {
+function lazily(text: string, members: readonly ScannedMember[], atOnce: { left: number }): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   for (const { key, start, end, inner } of members) {
-    const isShort = end - start <= shortChars;
+    const isShort = end - start <= Math.min(shortChars, atOnce.left);
+    if (isShort) atOnce.left -= end - start;
     // Defined, not set: a member may be called `__proto__`.
     if (isShort || inner)
-      define(value, key, isShort ? (JSON.parse(text.slice(start, end)) as unknown) : lazily(text, inner ?? []));
+      define(value, key, isShort ? (JSON.parse(text.slice(start, end)) as unknown) : lazily(text, inner ?? [], atOnce));
     else defineLate(value, key, () => JSON.parse(text.slice(start, end)) as unknown);
   }
   return value;
