@@ -168,9 +168,9 @@ function isMessage(message: unknown): message is RpcMessage {
 }
 
 /**
- * Reads the messages of a request body, at once where it is there. Throws HubError `too_large` beyond `maxBytes`, `not_ready`
- * where the memory for bodies is used up, `invalid_input` for bytes that are not UTF-8, `cancelled` when the client
- * leaves in the middle.
+ * Reads the messages of a request body, at once where it is there. Throws HubError `too_large` beyond `maxBytes`,
+ * `not_ready` where the memory for bodies is used up, `invalid_input` for bytes that are not UTF-8, `cancelled`
+ * when the client leaves in the middle.
  */
 function readBody({ req, bodyLimit }: RequestContext): Messages | Promise<Messages> {
   if (req instanceof PlainRequest) return messagesOf(decoded(req.body));
