@@ -216,10 +216,10 @@ test('/health says for how long the hub runs, also when the clock of the machine
     database: { state: () => ({ state: 'off' }) },
     embeddings: { brief: () => builtin },
     records: {
-      logs: { counts: () => ({ ...none, written: 0 }) },
-      activity: { counts: () => ({ ...none, written: 0 }) },
+      logs: { counts: () => ({ ...none, written: 0, skipped: 0 }) },
+      activity: { counts: () => ({ ...none, written: 0, skipped: 0 }) },
     },
-    audit: { counts: () => ({ ...none, written: 0 }) },
+    audit: { counts: () => ({ ...none, written: 0, skipped: 0 }) },
     replicas: undefined,
     room: { isFull: false },
     version: '1.2.3',

@@ -314,6 +314,7 @@ test('what is recorded is bounded while the database is away', () => {
     waiting: logLimits.activityQueue,
     written: 0,
     dropped: calls - logLimits.activityQueue,
+    skipped: 0,
     failing: false,
   });
 });

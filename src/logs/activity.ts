@@ -20,7 +20,7 @@ import { createActivityMemory } from './activity-memory.ts';
 import { type ReusedActivity, ActivityRingBuffer } from './activity-ring-buffer.ts';
 import { activityTable, insertActivities } from './activity-table.ts';
 import { logLimits } from './limits.ts';
-import { keepPruned } from './prune.ts';
+import { keepPruned, prune } from './prune.ts';
 import { createStamps } from './record-ids.ts';
 import { activityJournal } from './activity-journal.ts';
 import type { ActivityNews } from './activity-news.ts';
@@ -68,6 +68,11 @@ export function createActivityLog({ database, log, journal, news, now = Date.now
   const memory = createActivityMemory();
   const nextStamp = createStamps(now);
   const isOff = database.state().state === 'off';
+  const retention = {
+    table: 'toolhub.activity',
+    rows: logLimits.activityRows,
+    ageMs: logLimits.activityAgeMs,
+  } as const;
   const writer = createWriter<ReusedActivity>({
     database,
     log,
@@ -83,12 +88,8 @@ export function createActivityLog({ database, log, journal, news, now = Date.now
       await insertActivities(open, rows);
       news?.written(rows);
     },
+    trim: (open) => prune(open, retention),
   });
-  const retention = {
-    table: 'toolhub.activity',
-    rows: logLimits.activityRows,
-    ageMs: logLimits.activityAgeMs,
-  } as const;
   const stopPruning = keepPruned(database, retention);
 
   /** The table's answer when it can be had, else memory's. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, databaseWaitMs, places, silent, tempFolder } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
 import { hasSmallDisks, smallDisk } from '../../test/kit/small-disk.ts';
 import { until } from '../../test/kit/until.ts';
 import type { NewActivity } from '../core/activity.ts';
@@ -162,6 +163,30 @@ test('more than memory has room for waits in the journal, and comes into the tab
   await hub.database.whenReady(databaseWaitMs);
   await until('all is written', () => hub.activity.counts().waiting === 0);
   expect((await hub.activity.list({ page: 1, limit: 1 })).pagination.total).toBe(count);
+  expect(hub.activity.counts().dropped).toBe(0);
+});
+
+test('where rows were not worth writing, no older ones are shown before the hole that they leave', async () => {
+  setLimits(logLimits, { activityRows: 3_000, journalSegmentBytes: 32 * 1024 });
+  const place = await places.postgres();
+  const first = process(journal(), place);
+  first.database.start();
+  await first.database.whenReady(databaseWaitMs);
+  first.record(-1);
+  await until('it is written', () => first.activity.counts().written === 1);
+  await first.end();
+  const hub = process(journal(), place);
+  const count = logLimits.activityQueue + 8_000;
+  for (let n = 0; n < count; n += 1) hub.record(n);
+  await kept(hub);
+  expect(hub.activity.counts().skipped).toBeGreaterThan(1_000);
+  hub.database.start();
+  await hub.database.whenReady(databaseWaitMs);
+  const { pagination, data } = await until('the table answers', async () => {
+    const answer = await hub.activity.list({ page: 1, limit: 1 });
+    return answer.incomplete ? undefined : answer;
+  });
+  expect([pagination.total, data[0]?.tool]).toEqual([3_000, `t${count - 1}`]);
   expect(hub.activity.counts().dropped).toBe(0);
 });
 

@@ -49,6 +49,8 @@ export interface JournalOptions<T> extends JournalPlace<T> {
   readonly rows: string;
   /** The newest rows that wait in memory, so many at most. */
   readonly newest: (count: number) => readonly T[];
+  /** Gets rows into memory that the journal alone had and cannot keep; gives for how many there is a place. */
+  readonly takeBack: (rows: readonly T[]) => number;
 }
 
 interface OpenSegment<T> extends Segment {
@@ -72,9 +74,10 @@ export class Journal<T> {
   #bytes: number;
   #onlyHere: number;
   #dropped = 0;
+  #skipped = 0;
   #isFullSaid = false;
   /** Lines that are not written yet. */
-  readonly #pending = { text: '', inMemory: 0, onlyHere: 0 };
+  readonly #pending: { text: string; inMemory: number; onlyHere: T[] } = { text: '', inMemory: 0, onlyHere: [] };
   #callbacks: (() => void)[] = [];
   #isScheduled = false;
   #isClosed = false;
@@ -105,6 +108,11 @@ export class Journal<T> {
   /** Rows that were lost: the oldest ones of a journal that is full, and lines that cannot be read. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Rows that were not worth writing: the table would have removed them. */
+  get skipped(): number {
+    return this.#skipped;
   }
 
   /** It takes rows, and is far from full. */
@@ -222,12 +230,14 @@ export class Journal<T> {
     try {
       writeAll(segment.file, bytes);
       segment.bytes += bytes.length;
-      segment.onlyHere += onlyHere;
+      segment.onlyHere += onlyHere.length;
       this.#bytes += bytes.length;
     } catch (error) {
-      this.#onlyHere -= onlyHere;
-      this.#dropped += onlyHere;
-      this.#unkept += inMemory;
+      const takenBack = this.#options.takeBack(onlyHere);
+      this.#onlyHere -= onlyHere.length;
+      this.#dropped += onlyHere.length - takenBack;
+      this.#unkept += inMemory + takenBack;
+      this.#lastNumber += takenBack;
       // What it left of its rows goes, so that the file can be read.
       quietly(() => ftruncateSync(segment.file, segment.bytes));
       this.#seal();
@@ -239,7 +249,7 @@ export class Journal<T> {
   #forgetPending(): void {
     this.#pending.text = '';
     this.#pending.inMemory = 0;
-    this.#pending.onlyHere = 0;
+    this.#pending.onlyHere = [];
   }
 
   #fail(error: unknown): void {
@@ -340,9 +350,12 @@ export class Journal<T> {
     if (segment === undefined) return false;
     pending.text += `${segment.encode(row)}\n`;
     segment.upTo = this.#lastNumber;
-    pending[isOnlyHere ? 'onlyHere' : 'inMemory'] += 1;
-    if (isOnlyHere) this.#onlyHere += 1;
-    if (pending.text.length >= logLimits.journalTurnChars) this.#writeOut();
+    if (isOnlyHere) {
+      pending.onlyHere.push(row);
+      this.#onlyHere += 1;
+    } else pending.inMemory += 1;
+    const rows = pending.inMemory + pending.onlyHere.length;
+    if (pending.text.length >= logLimits.journalTurnChars || rows >= logLimits.journalTurnRows) this.#writeOut();
     return true;
   }
 
@@ -388,6 +401,7 @@ export class Journal<T> {
     while (this.#onlyHere > worthWriting) {
       const oldest = this.#sealed.find(({ inUse, onlyHere }) => !inUse && onlyHere > 0);
       if (oldest === undefined || this.#onlyHere - oldest.onlyHere < worthWriting) break;
+      this.#skipped += oldest.onlyHere;
       this.#discard(oldest);
     }
     while (this.#bytes > logLimits.journalBytes) {

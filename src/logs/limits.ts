@@ -104,6 +104,8 @@ export const logLimits = {
   journalBytes: 64 * 1024 * 1024,
   journalSegmentBytes: 256 * 1024,
   journalTurnChars: 128 * 1024,
+  /** And no more rows, which may go back to memory until they are written: those of `activityRing` are used again. */
+  journalTurnRows: 1_000,
   /** A listing waits this long for a database that is being opened, which takes up to 10 s on a busy machine. */
   databaseFirstReadMs: 10_000,
 } as const;

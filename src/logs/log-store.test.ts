@@ -208,7 +208,7 @@ test('what is said while the database is down is written when it is back; nothin
 test('while the database is away the queue is bounded, and what did not fit is counted', () => {
   const { store, say } = startLog({ url: 'postgres://test@127.0.0.1:1/x', dataDir: '/nonexistent', log: silent });
   for (let n = 0; n < logLimits.logQueue + 7; n += 1) say('x');
-  expect(store.counts()).toEqual({ waiting: logLimits.logQueue, written: 0, dropped: 7, failing: false });
+  expect(store.counts()).toEqual({ waiting: logLimits.logQueue, written: 0, dropped: 7, skipped: 0, failing: false });
 });
 
 test('two hubs on one database show each other’s entries, also where their ids coincide', async () => {

@@ -1,4 +1,7 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, expect, test, vi } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
 import { silent, tempFolder } from '../../test/kit/databases.ts';
 import { HubError } from '../core/errors.ts';
 import type { Database } from '../database/database.ts';
@@ -42,9 +45,9 @@ test('what a database cannot take now waits, and that it fails is known until it
   const writer = open([new Error('no space left on device')]);
   writer.add(1);
   expect(await writer.flush(1_000)).toBe(false);
-  expect(writer.counts()).toEqual({ waiting: 1, written: 0, dropped: 0, failing: true });
+  expect(writer.counts()).toEqual({ waiting: 1, written: 0, dropped: 0, skipped: 0, failing: true });
   expect(await writer.flush(1_000)).toBe(true);
-  expect(writer.counts()).toEqual({ waiting: 0, written: 1, dropped: 0, failing: false });
+  expect(writer.counts()).toEqual({ waiting: 0, written: 1, dropped: 0, skipped: 0, failing: false });
 });
 
 test('a database that is gone is not one that fails', async () => {
@@ -144,4 +147,44 @@ test('of rows that wait, those that the table would remove again are not written
   expect(new Set(written.slice(-100_000)).size).toBe(100_000);
   expect(Math.min(...written.slice(-100_000))).toBe(count - 100_000);
   expect(writer.counts().dropped).toBe(0);
+});
+
+/** From now on the disk is full. */
+function fillDisk(): void {
+  const before = fs.writeSync;
+  fs.writeSync = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  };
+  syncBuiltinESMExports();
+  atEnd(() => {
+    fs.writeSync = before;
+    syncBuiltinESMExports();
+  });
+}
+
+test.each([
+  ['as the rows of a turn are written', 300],
+  ['in the middle of many rows', 480],
+])('when the disk is full %s, those that only the journal had go to the places in memory', async (_, more) => {
+  const { writer, written, add } = patient();
+  await add(20, 2_000);
+  fillDisk();
+  const count = await add(more, 1);
+  await new Promise<void>((done) => writer.afterKeeping(done));
+  expect(writer.counts().dropped).toBe(0);
+  vi.useRealTimers();
+  expect(await writer.flush(60_000)).toBe(true);
+  expect(new Set(written).size).toBe(count);
+});
+
+test('what memory has no place for when the disk is full is counted as dropped', async () => {
+  const { writer, written, add } = patient();
+  await add(20, 2_000);
+  fillDisk();
+  const count = await add(2_000, 1);
+  vi.useRealTimers();
+  expect(await writer.flush(60_000)).toBe(true);
+  const { waiting, dropped } = writer.counts();
+  expect([waiting, new Set(written).size + dropped]).toEqual([0, count]);
+  expect(dropped).toBeGreaterThan(1_000);
 });

@@ -10,13 +10,14 @@ import { logLimits } from './limits.ts';
 import { createWriteTimer } from './write-timer.ts';
 
 /**
- * How many rows wait, in memory or in the journal, were written, and were lost (no place left, or refused by the
- * database).
+ * How many rows wait, in memory or in the journal, were written, were lost (no place left, or refused by the database),
+ * and were removed unwritten, because the table would have removed them.
  */
 export interface WriteCounts {
   readonly waiting: number;
   readonly written: number;
   readonly dropped: number;
+  readonly skipped: number;
   /** The database is there, and the last attempt to write failed all the same: a full disk, as a rule. */
   readonly failing: boolean;
 }
@@ -76,6 +77,11 @@ export interface WriterOptions<T> {
    * absent.
    */
   readonly mayWait?: (database: Database) => boolean;
+  /**
+   * Removes from the table what is too much. Called when rows were skipped and the newer ones are written: what
+   * is older than the skipped ones would otherwise stay for a while, with a hole behind it.
+   */
+  readonly trim?: (database: Database) => Promise<unknown>;
   readonly log: Logger;
   /** What the rows are, for messages: `log entries`. */
   readonly rows: string;
@@ -95,6 +101,8 @@ class BatchWriter<T> implements Writer<T> {
    * has to go.
    */
   readonly #marks = { entered: 0, left: 0, goal: 0 };
+  /** How many rows had been skipped when the table was trimmed. */
+  #trimmedAfter = 0;
   /** Drops not yet spoken of. */
   #unsaid = 0;
   #isClosed = false;
@@ -114,7 +122,8 @@ class BatchWriter<T> implements Writer<T> {
     this.#options = options;
     this.#queue = queue;
     const newest = (count: number): readonly T[] => queue.oldest(queue.size).slice(Math.max(0, queue.size - count));
-    this.#journal = journal && new Journal({ ...journal, log, rows, newest });
+    const takeBack = (back: readonly T[]): number => this.#takeBack(back);
+    this.#journal = journal && new Journal({ ...journal, log, rows, newest, takeBack });
     this.#stopWatching = database.onChange(({ state }) => {
       if (state === 'ready' && this.#isWaiting) void this.#drain();
     });
@@ -128,7 +137,12 @@ class BatchWriter<T> implements Writer<T> {
     // Of a busy writer one half stays free, for when the journal takes no more.
     const hasPlace = this.#queue.size < (this.#isBusy && this.#journal?.isAtEase ? limit / 2 : limit);
     const isKept = this.#journal?.add(row, this.#marks.entered + (hasPlace ? 1 : 0), !hasPlace) ?? false;
-    if (!hasPlace) return isKept ? undefined : this.#lose();
+    if (!hasPlace && isKept) return;
+    if (!hasPlace) {
+      if (this.#queue.size >= limit) return this.#lose();
+      // The places that were kept free for this.
+      this.#journal?.add(row, this.#marks.entered + 1, false);
+    }
     if (this.#isBusy && !isKept && this.#canWrite) this.#pace.soon();
     this.#queue.add(row);
     this.#marks.entered += 1;
@@ -144,7 +158,7 @@ class BatchWriter<T> implements Writer<T> {
 
   async flush(timeoutMs: number): Promise<boolean> {
     const goal = this.#marks.entered;
-    const isDone = (): boolean => this.#marks.left >= goal && this.#onlyInJournal === 0;
+    const isDone = (): boolean => this.#marks.left >= goal && this.#onlyInJournal === 0 && !this.#hasHole;
     if (!this.#isWaiting) return true;
     if (this.#options.database.current() === undefined) return false;
     const late = new AbortController();
@@ -175,6 +189,7 @@ class BatchWriter<T> implements Writer<T> {
       waiting: this.#queue.size - this.#lostAtEnd + this.#onlyInJournal,
       written: this.#counts.written,
       dropped: this.#counts.dropped + (this.#journal?.dropped ?? 0),
+      skipped: this.#journal?.skipped ?? 0,
       failing: this.#counts.failing,
     };
   }
@@ -200,7 +215,11 @@ class BatchWriter<T> implements Writer<T> {
   }
 
   get #isWaiting(): boolean {
-    return this.#queue.size > 0 || this.#onlyInJournal > 0;
+    return this.#queue.size > 0 || this.#onlyInJournal > 0 || this.#hasHole;
+  }
+
+  get #hasHole(): boolean {
+    return (this.#journal?.skipped ?? 0) > this.#trimmedAfter;
   }
 
   get #canWrite(): boolean {
@@ -218,6 +237,17 @@ class BatchWriter<T> implements Writer<T> {
     this.#isBusy = mayWait && perSecond > logLimits.busyRowsPerSecond && (this.#journal?.isAtEase ?? false);
     if (this.#isBusy) this.#pace.within(logLimits.writeBatchMs);
     else void this.#drain();
+  }
+
+  /** See `JournalOptions`. */
+  #takeBack(rows: readonly T[]): number {
+    // One place is that of the row whose coming may be what this is called for.
+    const count = Math.min(rows.length, Math.max(0, this.#options.limit - 1 - this.#queue.size));
+    for (const row of rows.slice(0, count)) this.#queue.add(row);
+    this.#marks.entered += count;
+    this.#unsaid += rows.length - count;
+    if (count > 0 && this.#canWrite) this.#pace.soon();
+    return count;
   }
 
   #lose(): void {
@@ -239,11 +269,26 @@ class BatchWriter<T> implements Writer<T> {
       while (good && marks.left < marks.goal && this.#queue.size > 0) good = await this.#writeBatch();
       // One file at a time: newer rows wait meanwhile.
       if (good && this.#onlyInJournal > 0) good = await this.#replay();
+      if (good && this.#onlyInJournal === 0 && this.#hasHole) await this.#trim();
       this.#isDraining = false;
       if (marks.left === marks.entered && this.#onlyInJournal === 0) this.#journal?.empty();
       if (good && this.#canWrite && (this.#queue.size >= logLimits.writeSoonRows || this.#onlyInJournal > 0))
         this.#pace.soon();
     });
+  }
+
+  async #trim(): Promise<void> {
+    const { database, trim, log, rows } = this.#options;
+    const open = database.current();
+    const skipped = this.#journal?.skipped ?? 0;
+    if (open === undefined) return;
+    try {
+      await trim?.(open);
+      this.#trimmedAfter = skipped;
+    } catch (error) {
+      log.warn(`Cannot remove old ${rows}; it is tried again`, { error: reasonOf(error) });
+      if (this.#canWrite) this.#pace.within(databaseLimits.databaseRetryMaxMs);
+    }
   }
 
   /** Rows of an earlier process, or that memory had no place for. False when they have to be brought again. */

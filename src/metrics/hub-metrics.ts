@@ -110,6 +110,11 @@ export function describeHub(
     'Rows that never will be in the database.',
     of(({ dropped }) => dropped),
   );
+  page.counter(
+    'toolhub_rows_skipped_total',
+    'Rows removed unwritten: more newer ones came than the database keeps.',
+    of(({ skipped }) => skipped),
+  );
   page.counter('toolhub_log_entries_total', 'Log entries by level.', by('level', logEntries));
 }
 

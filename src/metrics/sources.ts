@@ -29,6 +29,8 @@ export interface RowCounts {
   readonly waiting: number;
   readonly written: number;
   readonly dropped: number;
+  /** Not worth writing: the database keeps as many newer ones. */
+  readonly skipped: number;
   /** The database is there and takes none. */
   readonly failing: boolean;
 }

@@ -58,9 +58,9 @@ export interface HealthFacts {
   readonly servers: readonly ServerState[];
   readonly database: DatabaseState;
   readonly smartRouting: EmbeddingsBrief;
-  readonly logs: Omit<WriteCounts, 'written'>;
-  readonly activity: Omit<WriteCounts, 'written'>;
-  readonly audit: Omit<WriteCounts, 'written'>;
+  readonly logs: Omit<WriteCounts, 'written' | 'skipped'>;
+  readonly activity: Omit<WriteCounts, 'written' | 'skipped'>;
+  readonly audit: Omit<WriteCounts, 'written' | 'skipped'>;
   readonly hubs: HubCounts | undefined;
   /** Undefined where nothing is exported. */
   readonly telemetry?: TelemetryState | undefined;
