@@ -36,8 +36,8 @@ export const httpLimits = {
   streamedMessages: 2_000,
   streamedMessageBytes: 64 * 1024,
   streamedBacklogBytes: 1024 * 1024,
-  /** The `x-session-id` of a call. */
-  sessionIdChars: 200,
+  /** The `x-session-id` of a call; the id of an MCP session, which may stand there, has about 200. */
+  sessionIdChars: 500,
   /** An uploaded form besides its file: fields, each of them, and all that with the boundaries. */
   formFields: 20,
   formFieldBytes: 256 * 1024,

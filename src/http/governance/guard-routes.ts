@@ -41,10 +41,10 @@ export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
 
   // The question says that it is a sample by its tool and its caller; nothing is called.
   routes.post('/guards/:guard/try', adminOnly, async (c) => {
+    const { on, server, tool, sample } = parseInput(guardTryInput, await jsonBody(c.req.raw), 'Cannot try the guard');
     const asked = c.req.param('guard');
     const guard = (settings().system.guards ?? []).find((one) => one.name === asked);
     if (!guard) throw new HubError('not_found', `There is no guard "${asked}" that is switched on.`);
-    const { on, server, tool, sample } = parseInput(guardTryInput, await jsonBody(c.req.raw), 'Cannot try the guard');
     const subject = on === 'call' ? 'arguments' : 'result';
     const question = {
       on,
