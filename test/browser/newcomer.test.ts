@@ -60,7 +60,7 @@ test('a newcomer goes from the first start to the first call of a client, and se
   await page.getByLabel('Name', { exact: true }).fill('own');
   const { command, args } = hostileStdio({ tools: ['echo'] }).config as { command: string; args: string[] };
   await page.getByLabel('Command').fill(command);
-  await page.getByLabel('Arguments').fill(args.join('\n'));
+  await page.getByRole('textbox', { name: 'Arguments' }).fill(args.join('\n'));
   await page.keyboard.press('Tab');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('heading', { name: /own/, level: 1 }).waitFor();

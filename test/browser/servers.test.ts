@@ -592,7 +592,7 @@ describe('a new server', () => {
     await page.getByLabel('Command').fill('TOKEN=abc node -e "process.exit(3)" quiet');
     await page.getByLabel('Command').press('Tab');
     await expect.poll(() => page.getByLabel('Command').inputValue()).toBe('node');
-    expect(await page.getByLabel('Arguments').inputValue()).toBe('-e\nprocess.exit(3)\nquiet');
+    expect(await page.getByRole('textbox', { name: 'Arguments' }).inputValue()).toBe('-e\nprocess.exit(3)\nquiet');
     expect(await page.getByLabel('Environment: TOKEN').inputValue()).toBe('abc');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.waitForURL(/\/servers\/by-line/);

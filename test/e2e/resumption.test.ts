@@ -68,7 +68,8 @@ describe('the stream of an answer', () => {
     const open = await broken(own, 'alone', 2, 30);
     // Answered by the same process, which has answered the first by then.
     await own.call('s-delay', { ms: 150 });
-    const rest = await resume(own, open.events.at(-1)?.id ?? '');
+    // On a busy machine the answer may have come before the stream was left: it is asked for from the beginning.
+    const rest = await resume(own, (open.events[0]?.id ?? '').replace(/\.\d+$/, '.1'));
     await rest.message('the answer', ({ id }) => id === 'call');
   });
 
