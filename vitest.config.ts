@@ -16,10 +16,11 @@ const slowTests = [
 ];
 
 /**
- * What keeps tokens, hashes and last uses beside the settings, which are in a file or in PostgreSQL: both run. Other
- * settings are one document in either (`settings/table.test.ts`), which every route changes in `api-fuzz`.
+ * What keeps tokens, hashes and last uses beside the settings, which are in a file or in PostgreSQL: both run, and so
+ * do groups, in which parts of the settings name each other. Other settings are one document in either
+ * (`settings/table.test.ts`), which every route changes in `api-fuzz`.
  */
-const settingsTests = ['test/e2e/api-{auth,keys,users}.test.ts'];
+const settingsTests = ['test/e2e/api-{auth,groups,keys,users}.test.ts'];
 /** What looks at all that is kept: on both kinds of database. The tests of the modules open both by themselves. */
 const wholeTests = ['test/e2e/surfaces.test.ts', 'test/e2e/api-canary.test.ts', 'test/property/api-fuzz.test.ts'];
 /** What is recorded is in memory where there is no database. */
