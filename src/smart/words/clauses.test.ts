@@ -31,6 +31,11 @@ test('of more parts than may count the longest do, in their order', () => {
   expect(clausesOf(query, 2)).toEqual(['Convert the document to PDF', 'Merge both of the files together.']);
 });
 
+test('a longer part counts before shorter ones that are as long as the shortest that counts', () => {
+  const steps = ['send a mail', 'read a file', 'convert the whole document to PDF'];
+  expect(clausesOf(steps.join(', '), 2)).toEqual([steps[0], steps[2]]);
+});
+
 test('there are never more parts than may count, and each is a part of the text', () => {
   fc.assert(
     fc.property(

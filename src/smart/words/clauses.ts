@@ -9,9 +9,9 @@ export function clausesOf(query: string, most: number): string[] {
     .filter((part) => weightOf(part) > shortest);
   if (parts.length < 2) return [];
   if (parts.length <= most) return parts;
-  const longest = parts.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, most);
-  const least = weightOf(longest.at(-1) ?? '');
-  return parts.filter((part) => weightOf(part) >= least).slice(0, most);
+  const weighed = parts.map((part, place) => ({ part, place, weight: weightOf(part) }));
+  const longest = weighed.toSorted((a, b) => b.weight - a.weight).slice(0, most);
+  return longest.toSorted((a, b) => a.place - b.place).map(({ part }) => part);
 }
 
 const joining = 'and then|and also|and|then|as well as|plus|but|while|before|after|so that|und|sowie|et|puis|y|luego';
