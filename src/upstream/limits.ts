@@ -267,6 +267,11 @@ export const upstreamLimits = {
   /** A larger one is read in a thread of its own, where the memory of it goes when it is read. */
   openapiThreadBytes: 256 * 1024,
   openapiThreadMb: 1_024,
+  /**
+   * How long one may take: the largest take a second or two, also a machine that is ten times slower reads them. They
+   * are read one after another, so one that never ends would hold up all.
+   */
+  openapiReadMs: 60_000,
   /** Operations of one document that become tools; more than any client can show. */
   openapiOperations: 10_000,
   /** Parameters of one operation; the rest is not offered. */

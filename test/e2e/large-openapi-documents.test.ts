@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { upstreamLimits } from '../../src/upstream/limits.ts';
+import { setLimits } from '../kit/limits.ts';
 import { documentOf, openApi, restApi } from '../kit/openapi.ts';
 import { until } from '../kit/until.ts';
 
@@ -74,5 +75,17 @@ test('a channel that closes while its document is read leaves the next one its t
   const { channel } = openApi({ url });
   await until('the document is fetched', () => rest.received.some(({ path }) => path === '/again.json'));
   await channel.close();
+  expect(await openApi({ url }).tools()).toHaveLength(200);
+});
+
+test('a document that takes too long is refused, and the next one has its turn', async () => {
+  const url = served('/endless.json', text);
+  setLimits(upstreamLimits, { openapiReadMs: 1 });
+  await expect(openApi({ url }).tools()).rejects.toMatchObject({
+    code: 'misconfigured',
+    message: expect.stringMatching(/reading it takes more than 0.001 s/) as string,
+    reason: { code: 'api_unreadable' },
+  });
+  setLimits(upstreamLimits, { openapiReadMs: 120_000 });
   expect(await openApi({ url }).tools()).toHaveLength(200);
 });

@@ -33,7 +33,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Reads a document in a thread, which ends with it, and the memory that the reading took with the thread. Throws
- * HubError as `parseDocument` does, `misconfigured` where it takes more memory than a document may.
+ * HubError as `parseDocument` does, `misconfigured` where it takes more memory or time than a document may.
  */
 export function readInThread(task: DocumentTask, signal: AbortSignal): Promise<ReadDocument> {
   const read = last.then(() => readNow(task, signal));
@@ -54,6 +54,11 @@ async function readNow(task: DocumentTask, signal: AbortSignal): Promise<ReadDoc
   const worker = new Worker(workerFile, { workerData, transferList, execArgv: [], env: {}, resourceLimits });
   const stop = (): void => void worker.terminate();
   signal.addEventListener('abort', stop);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    stop();
+  }, upstreamLimits.openapiReadMs);
   try {
     const outcome = await outcomeOf(worker, task.shown);
     if ('read' in outcome) return outcome.read;
@@ -61,8 +66,10 @@ async function readNow(task: DocumentTask, signal: AbortSignal): Promise<ReadDoc
     const { code, message, reason } = outcome.refused;
     throw new HubError(code, message, reason && { reason });
   } catch (error) {
-    throw signal.aborted ? closed() : error;
+    if (signal.aborted) throw closed();
+    throw isLate ? tooMuch(task.shown, `takes more than ${upstreamLimits.openapiReadMs / 1_000} s`, error) : error;
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', stop);
     await worker.terminate();
   }
@@ -80,9 +87,13 @@ const closed = (): HubError => new HubError('upstream_unavailable', 'The connect
 
 function whyEnded(shown: string, error: NodeJS.ErrnoException): Error {
   if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return new Error(errorText(error), { cause: error });
-  const why = `reading it takes more than ${upstreamLimits.openapiThreadMb} MB of memory`;
+  return tooMuch(shown, `takes more than ${upstreamLimits.openapiThreadMb} MB of memory`, error);
+}
+
+function tooMuch(shown: string, what: string, cause: unknown): HubError {
+  const why = `reading it ${what}`;
   return new HubError('misconfigured', `Cannot read ${shown} as an OpenAPI document: ${why}.`, {
-    cause: error,
+    cause,
     reason: { code: 'api_unreadable', values: { why } },
   });
 }
