@@ -91,5 +91,5 @@ export function aimsTable(runs) {
 /** What the README says of it. */
 export function aimsLine(runs) {
   const [stdio, http, proxy] = aimsOf(runs).map(({ here }) => here);
-  return `A call takes ${stdio} × the CPU time of the least that a hub has to do over stdio, ${http} × over HTTP, with ${proxy} × the calls per second of a bare reverse proxy ([BENCHMARKS.md](BENCHMARKS.md)).`;
+  return `Against the smallest relay that we could write (\`bench/floor/minimal.mjs\`), a call costs ${stdio} × the CPU time over stdio, ${http} × over HTTP; the hub makes ${proxy} × the calls per second of a bare reverse proxy ([BENCHMARKS.md](BENCHMARKS.md)).`;
 }

@@ -99,11 +99,14 @@ test.skipIf(!hasTools())('with all its values set the chart renders what the sch
   const everything = {
     imagePullSecrets: [{ name: 'pull' }],
     image: { digest: `sha256:${'a'.repeat(64)}` },
-    env: { PORT: 3000, READONLY: true },
+    env: { PORT: '3000', MAX_BYTES: '10000000', READONLY: true },
     storage: { className: 'fast', size: '20Gi' },
     service: { type: 'LoadBalancer', port: 80 },
     ingress: { enabled: true, className: 'nginx', host: 'hub.example.com', tlsSecret: 'tls', annotations: { a: 'b' } },
-    networkPolicy: { extraEgress: [{ ports: [{ protocol: 'TCP', port: 8080 }] }] },
+    networkPolicy: {
+      extraIngress: [{ from: [{ podSelector: {} }] }],
+      extraEgress: [{ ports: [{ protocol: 'TCP', port: 8080 }] }],
+    },
     nodeSelector: { disk: 'ssd' },
     tolerations: [{ key: 'a', operator: 'Exists' }],
     affinity: { nodeAffinity: {} },
@@ -120,6 +123,9 @@ test.skipIf(!hasTools())('with all its values set the chart renders what the sch
   const env = at(byName(rendered)['StatefulSet toolhub'], 'spec.template.spec.containers.0.env');
   expect(env).toContainEqual({ name: 'INSTALL_BASE_URL', value: 'https://hub.example.com' });
   expect(env).toContainEqual({ name: 'PORT', value: '3000' });
+  expect(env).toContainEqual({ name: 'MAX_BYTES', value: '10000000' });
+  const rules = byName(rendered)['NetworkPolicy toolhub'];
+  expect(at(rules, 'spec.ingress.1')).toEqual({ from: [{ podSelector: {} }] });
 });
 
 test.skipIf(!hasTools())('helm finds nothing wrong with the chart, and refuses values that there are not', () => {
@@ -127,6 +133,11 @@ test.skipIf(!hasTools())('helm finds nothing wrong with the chart, and refuses v
   expect(lint.status, lint.stdout).toBe(0);
   const misspelt = spawnSync(helm, ['template', 'x', `${root}${chart}`, '--set', 'replica=3'], { encoding: 'utf8' });
   expect(misspelt.stderr).toMatch(/replica/);
+  // helm would write it as 1e+07.
+  const number = spawnSync(helm, ['template', 'x', `${root}${chart}`, '--set-json', 'env.MAX_BYTES=10000000'], {
+    encoding: 'utf8',
+  });
+  expect(number.stderr).toMatch(/MAX_BYTES/);
 });
 
 /** Without the labels that only helm sets, and with variables in one order. */

@@ -54,7 +54,11 @@ test.each(kinds)(
     const longest = longestText();
     const answer = await callLarge(hub.mcp(), `${kind}-large`, { kb: 20_480, seed: 'one' }, { id: 7 });
     expect(answer.hash).toBe(expectedHash(20_480, 'one', 7));
-    expect(answer).toMatchObject({ status: 200, type: 'application/json' });
+    // On a busy machine an answer begins as an event stream: it takes longer than a connection may be silent.
+    expect(answer).toMatchObject({
+      status: 200,
+      type: expect.stringMatching(/^(?:application\/json|text\/event-stream)$/) as string,
+    });
     expect(longest()).toBeGreaterThan(0);
     expect(longest()).toBeLessThanOrEqual(upstreamLimits.largeMessageBytes);
   },

@@ -37,7 +37,7 @@ export interface Draft {
   readonly pins: string;
   /** Tokens that a result may have; empty: as the hub has it. */
   readonly most: string;
-  /** What becomes of secrets in arguments and in results; empty: they are not looked for. */
+  /** What becomes of secrets in arguments and in results; empty: as the hub has it. */
   readonly secretsIn: string;
   readonly secretsOut: string;
   /** What each user sets, a slot per line: `env.TOKEN Label`. */

@@ -31,7 +31,7 @@ export const connect: Texts['connect'] = {
     allText: 'Alle Tools, die Sie verwenden dürfen.',
     smart: 'Suche über alles',
     smartText: 'Zwei Tools, die alle anderen finden und aufrufen: wenige Token, egal wie viele Server es sind.',
-    code: 'Code über alles',
+    code: 'Code für alle Tools',
     codeText:
       'Eine Suche und ein Tool, das ein paar Zeilen JavaScript ausführt: Sie rufen viele Tools auf, und nur was sie zurückgeben, erreicht das Modell.',
     group: 'Eine Gruppe',

@@ -4,10 +4,10 @@ export const overrides: Texts['overrides'] = {
   open: 'Cambiar lo que ven los clientes',
   openOf: 'Cambiar lo que ven de {{tool}} los clientes de este grupo',
   badge: 'redefinido',
-  title: 'Lo que ven los clientes de {{tool}}',
+  title: 'Cómo ven los clientes la herramienta {{tool}}',
   ofServer: 'Vale en todos los endpoints. El servidor «{{server}}» en sí no se modifica.',
   ofGroup: 'Vale en los endpoints del grupo «{{group}}» y prevalece sobre lo definido en el servidor «{{server}}».',
-  nameOnly: 'Este servidor lo administran otros. En su grupo puede dar otros nombres a sus herramientas.',
+  nameOnly: 'Otros administran este servidor. En tu grupo puedes dar otros nombres a sus herramientas.',
   unknown: 'El servidor aún no ha listado esta herramienta, así que no se puede comparar nada.',
   name: 'Nombre para los clientes',
   nameHint: 'Letras, dígitos, «_» y «-».',
@@ -16,7 +16,7 @@ export const overrides: Texts['overrides'] = {
   description: 'Descripción',
   descriptionHint: 'Cada modelo la lee en cada conversación. Vacío: el texto del servidor.',
   hintsHint:
-    'Las políticas y las claves de acceso de solo lectura se guían por ellas. Corríjalas donde el servidor no diga nada o se equivoque.',
+    'Las políticas y las claves de acceso de solo lectura se guían por ellas. Corrígelas donde el servidor no diga nada o se equivoque.',
   hintsOfGroup:
     'Las ven los clientes del grupo. Las políticas y las claves de acceso se guían por lo que dice el servidor, o su propia redefinición.',
   hints: {
@@ -32,7 +32,7 @@ export const overrides: Texts['overrides'] = {
   no: 'No',
   arguments: 'Argumentos',
   argumentsHint:
-    'No ponga secretos aquí: quienes administran el servidor ven estos valores, y figuran en los registros de llamadas.',
+    'No pongas secretos aquí: quienes administran el servidor ven estos valores, y figuran en los registros de llamadas.',
   required: 'obligatorio',
   gone: 'la herramienta no lo tiene ahora',
   way: 'Quién lo da',
@@ -47,7 +47,7 @@ export const overrides: Texts['overrides'] = {
   hide: 'Ocultarlo a los clientes',
   preview: 'Como lo ven los clientes',
   difference: 'La herramienta listada, antes y después',
-  same: 'Tal como lo ofrece su servidor.',
+  same: 'Tal como la ofrece su servidor.',
   costs: '≈ {{before}} tokens antes, ≈ {{after}} después',
   overtaken: 'Esta redefinición se ha cambiado en otro lugar mientras tanto. Guardar la sustituye por lo que hay aquí.',
   remove: 'Volver a la herramienta del servidor',

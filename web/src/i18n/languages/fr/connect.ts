@@ -33,7 +33,7 @@ export const connect: Texts['connect'] = {
     smart: 'Une recherche dans tout',
     smartText:
       'Deux outils qui trouvent et appellent tous les autres : peu de tokens, quel que soit le nombre de serveurs.',
-    code: 'Du code sur tout',
+    code: 'Du code pour tous les outils',
     codeText:
       'Une recherche et un outil qui exécute quelques lignes de JavaScript : elles appellent de nombreux outils, et seul ce qu’elles renvoient parvient au modèle.',
     group: 'Un groupe',

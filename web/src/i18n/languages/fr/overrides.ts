@@ -17,9 +17,9 @@ export const overrides: Texts['overrides'] = {
   description: 'Description',
   descriptionHint: 'Chaque modèle la lit à chaque conversation. Vide : le texte du serveur.',
   hintsHint:
-    'Les règles et les clés d’accès en lecture seule s’y fient. Corrigez-les là où le serveur ne dit rien, ou se trompe.',
+    'Les règles et les clés d’accès en lecture seule s’appuient dessus. Corrigez-les là où le serveur ne dit rien, ou se trompe.',
   hintsOfGroup:
-    'Les clients du groupe les voient. Les règles et les clés d’accès se fient à ce que dit le serveur, ou sa propre redéfinition.',
+    'Les clients du groupe les voient. Les règles et les clés d’accès s’appuient sur ce que dit le serveur, ou sa propre redéfinition.',
   hints: {
     readOnlyHint: 'Lit seulement',
     destructiveHint: 'Peut détruire quelque chose',
@@ -60,14 +60,15 @@ export const overrides: Texts['overrides'] = {
 export const parts: Texts['parts'] = {
   title: 'Grands résultats',
   were: 'Les résultats de cet outil ont compté jusqu’à ≈ {{tokens}} tokens ces 30 derniers jours.',
-  offer: 'Les renvoyer en parties',
-  most: 'Tokens par résultat au plus',
+  offer: 'Les renvoyer en plusieurs parties',
+  most: 'Nombre maximal de tokens par résultat',
   mostHint:
     'Les clients reçoivent les premiers éléments entiers et lisent la suite au besoin. 0 : toujours entier. Vide : comme le serveur.',
-  ofServer: 'Tokens par résultat au plus',
-  ofServerHint: 'Les résultats plus grands arrivent en parties. 0 : toujours entiers. Vide : selon les paramètres.',
+  ofServer: 'Nombre maximal de tokens par résultat',
+  ofServerHint:
+    'Les résultats plus grands arrivent en plusieurs parties. 0 : toujours entiers. Vide : selon les paramètres.',
   ofHubHint:
-    'Les résultats plus grands arrivent en parties ; un serveur, un groupe ou un outil peut avoir sa propre limite. Vide : toujours entiers.',
+    'Les résultats plus grands arrivent en plusieurs parties ; un serveur, un groupe ou un outil peut avoir sa propre limite. Vide : toujours entiers.',
   context: 'Ce que lisent les modèles',
   code: 'Mode code',
   codeHint: 'Limites d’une exécution sur /mcp/$code.',

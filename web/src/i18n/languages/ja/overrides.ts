@@ -22,7 +22,7 @@ export const overrides: Texts['overrides'] = {
   hints: {
     readOnlyHint: '読み取りのみ',
     destructiveHint: 'データを壊す可能性がある',
-    idempotentHint: '2回呼び出しても結果は変わらない',
+    idempotentHint: '2 回呼び出しても結果は変わらない',
     openWorldHint: '外部の世界とやり取りする',
   },
   saysYes: 'サーバーのとおり：はい',

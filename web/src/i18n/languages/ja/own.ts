@@ -28,7 +28,7 @@ export const own: Texts['own'] = {
   argumentName: '引数の名前',
   required: '必須',
   addArgument: '引数を追加',
-  unnamed: 'テキストにあるが引数がないもの：{{names}}',
+  unnamed: 'テキストにあるが、引数にないもの：{{names}}',
   addUnnamed: '引数にする',
   try: '試す',
   tried: 'クライアントが受け取る内容',

@@ -45,7 +45,7 @@ export const overrides: Texts['overrides'] = {
   preview: '客户端看到的样子',
   difference: '列出的工具，更改前后对比',
   same: '与服务器提供的一致。',
-  costs: '更改前约 {{before}}  token，更改后约 {{after}} token',
+  costs: '更改前约 {{before}} token，更改后约 {{after}} token',
   overtaken: '此覆盖已在别处更改。保存后将被此处的内容取代。',
   remove: '恢复为服务器的工具',
   removeTitle: '移除覆盖？',

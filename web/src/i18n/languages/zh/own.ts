@@ -5,13 +5,13 @@ export const own: Texts['own'] = {
   prompts: {
     add: '添加提示词',
     lead: '客户端将其提供给用户，由用户填写参数。',
-    empty: 'Hub还没有提示词',
+    empty: 'Hub 还没有提示词',
     emptyText: '适用于许多人反复发送给模型的文本。',
   },
   resources: {
     add: '添加资源',
     lead: '带有地址的文本，供客户端读取。',
-    empty: 'Hub还没有资源',
+    empty: 'Hub 还没有资源',
     emptyText: '适用于许多模型都应了解的指南或表格。',
   },
   edit: '编辑“{{name}}”',
