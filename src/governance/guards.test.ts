@@ -59,6 +59,17 @@ test('questions to one address share so many connections, and past a number of t
 
 test('that a guard does not work is logged once, and that it works again', () => {
   const { guards, guard, log } = guardsAt('http://127.0.0.1:9/');
-  for (const why of ['is away', 'is away', undefined, undefined, 'is away']) guards.noted(guard, why);
+  const away = { why: 'is away', code: 'unreachable' } as const;
+  for (const why of [away, away, undefined, undefined, away]) guards.noted(guard, why);
   expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info', 'warn']);
+});
+
+test('that a guard without an id does not work is said of no other that takes its place', () => {
+  const { guards, guard } = guardsAt('http://127.0.0.1:9/');
+  const first = { ...guard, name: '1' };
+  const second = { ...guard, name: '2', url: 'http://127.0.0.1:10/' };
+  guards.noted(first, { why: 'is away', code: 'unreachable' });
+  expect(guards.failure(first)).toMatchObject({ failing: 'is away', code: 'unreachable' });
+  expect(guards.failure({ ...second, name: '1' })).toBeUndefined();
+  expect(guards.failure({ ...first, name: '2' })).toMatchObject({ failing: 'is away' });
 });

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { errorText, HubError } from '../core/errors.ts';
+import type { GuardFailed, GuardFailure } from '../core/guards/guard-answer.ts';
+import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
 import type { GuardSettings } from '../core/settings/types.ts';
 import { governanceLimits } from './limits.ts';
@@ -16,16 +18,22 @@ export interface Guards {
    */
   ask(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply>;
   /** Logs that a guard does not work, and that it works again: once, however many calls there are. */
-  noted(guard: GuardSettings, why: string | undefined): void;
+  noted(guard: GuardSettings, failed: Omit<GuardFailed, 'kind'> | undefined): void;
   /** Why a guard does not work, and since when; undefined while it does, and before it was first asked. */
-  failure(guard: GuardSettings): { readonly failing: string; readonly since: string } | undefined;
+  failure(guard: GuardSettings): Failing | undefined;
   close(): Promise<void>;
+}
+
+interface Failing {
+  readonly failing: string;
+  readonly code: GuardFailure;
+  readonly since: string;
 }
 
 export type GuardReply =
   | { readonly kind: 'text'; readonly text: string }
-  /** The end of a sentence that begins with the guard; no address is in it. */
-  | { readonly kind: 'failed'; readonly why: string };
+  /** No address is in it. */
+  | GuardFailed;
 
 export interface GuardsOptions {
   /** With variables filled in. */
@@ -44,7 +52,7 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
   let client: ReturnType<typeof openClient> | undefined;
   let waiting = 0;
   let waitingChars = 0;
-  const failing = new Map<string, { readonly failing: string; readonly since: string }>();
+  const failing = new Map<string, Failing>();
 
   async function post(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply> {
     const { url, secret } = address(guard);
@@ -65,14 +73,14 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
     });
     if (answer.statusCode === 200) return bounded(answer.body);
     answer.body.on('error', () => undefined).destroy();
-    return failed(`answered with status ${answer.statusCode}`);
+    return failed('status', `answered with status ${answer.statusCode}`);
   }
 
   return {
     async ask(guard, body, signal) {
       const { guardWaiting, guardWaitingChars } = governanceLimits;
       if (waiting >= guardWaiting || waitingChars + body.length > guardWaitingChars)
-        return failed('is asked about too many calls at once');
+        return failed('busy', 'is asked about too many calls at once');
       waiting++;
       waitingChars += body.length;
       const deadline = new AbortController();
@@ -84,9 +92,9 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
         return await post(guard, body, deadline.signal);
       } catch (error) {
         if (signal.aborted) throw new HubError('cancelled', 'The caller has left.', { cause: error });
-        if (deadline.signal.aborted) return failed(`did not answer within ${guard.timeoutMs} ms`);
+        if (deadline.signal.aborted) return failed('timeout', `did not answer within ${guard.timeoutMs} ms`);
         log.debug('a guard could not be asked', { guard: guard.name, error: errorText(error) });
-        return failed('cannot be reached, or broke off its answer');
+        return failed('unreachable', 'cannot be reached, or broke off its answer');
       } finally {
         waiting--;
         waitingChars -= body.length;
@@ -94,27 +102,38 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
         signal.removeEventListener('abort', left);
       }
     },
-    noted(guard, why) {
+    noted(guard, failed) {
       const { name, onFailure } = guard;
-      const before = failing.get(name);
-      if (before?.failing === why) return;
-      if (why === undefined) failing.delete(name);
-      else failing.set(name, { failing: why, since: before?.since ?? new Date().toISOString() });
-      if (why === undefined) log.info(`guard "${name}" answers again`);
+      const key = keyOf(guard);
+      const before = failing.get(key);
+      if (before?.failing === failed?.why) return;
+      failing.delete(key);
+      if (failed) {
+        const { why, code } = failed;
+        failing.set(key, { failing: why, code, since: before?.since ?? new Date().toISOString() });
+      }
+      // Those of guards that are gone, or were changed.
+      for (const old of [...failing.keys()].slice(0, -coreLimits.guards)) failing.delete(old);
+      if (!failed) log.info(`guard "${name}" answers again`);
       else
-        log.warn(`guard "${name}" ${why}`, {
+        log.warn(`guard "${name}" ${failed.why}`, {
           meanwhile: onFailure === 'allow' ? 'what it would see passes' : 'what it would see is refused',
         });
     },
-    failure: ({ name }) => failing.get(name),
+    failure: (guard) => failing.get(keyOf(guard)),
     async close() {
       await (await client)?.agent.destroy();
     },
   };
 }
 
-function failed(why: string): GuardReply {
-  return { kind: 'failed', why };
+/** What stays the same when guards before it come or go: a name that is its place would be that of another then. */
+function keyOf({ name, url, on, servers }: GuardSettings): string {
+  return /^\d+$/.test(name) ? JSON.stringify([url, on, servers]) : name;
+}
+
+function failed(code: GuardFailure, why: string): GuardReply {
+  return { kind: 'failed', code, why };
 }
 
 async function bounded(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<GuardReply> {
@@ -124,7 +143,7 @@ async function bounded(body: AsyncIterable<Buffer> & { destroy(): unknown }): Pr
     size += chunk.length;
     // Leaving the loop ends the connection.
     if (size > governanceLimits.guardAnswerBytes)
-      return failed(`answered with more than ${governanceLimits.guardAnswerBytes} bytes`);
+      return failed('too_large', `answered with more than ${governanceLimits.guardAnswerBytes} bytes`);
     chunks.push(chunk);
   }
   return { kind: 'text', text: Buffer.concat(chunks, size).toString('utf8') };

@@ -281,7 +281,7 @@ test('no caller without a valid credential calls tools here', async () => {
   for (const token of [admin, alice, key]) expect((await call('main', 'delay', { tag: 't' }, token)).status).toBe(200);
 });
 
-test('a read-only hub calls tools', async () => {
+test('a read-only hub calls tools, and tries guards', async () => {
   const own = await testHub({ mcpServers: { main: main.config }, env: { READONLY: 'true' } });
   await own.connected(1);
   const token = await login(own);
@@ -291,6 +291,7 @@ test('a read-only hub calls tools', async () => {
   expect((await ask('/main/tools/main/delay', {})).status).toBe(200);
   expect((await ask('/mcp/main/prompts/greet', {})).status).toBe(200);
   expect((await ask('/resources/read', { uri: 'main://open' })).status).toBe(200);
+  expect((await ask('/guards/none/try', { on: 'call', sample: {} })).status).toBe(404);
 });
 
 describe('sessions of servers with perSessionClient', () => {

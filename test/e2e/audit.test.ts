@@ -163,6 +163,9 @@ async function steps(): Promise<Step[]> {
     }),
     step('PUT /servers/:server/tools/:item/override', '/servers/gamma/tools/a/override', { title: 'Other' }),
     step('DELETE /servers/:server/tools/:item/override', '/servers/gamma/tools/a/override'),
+    step('PUT /servers/:server/tools/:item/max-result-tokens', '/servers/gamma/tools/a/max-result-tokens', {
+      maxResultTokens: 500,
+    }),
     ...(['prompts', 'resources'] as const).flatMap((kind) => {
       const body = kind === 'prompts' ? { name: 'p', template: 'x' } : { uri: 'docs://p', content: 'x' };
       return [

@@ -397,7 +397,12 @@ describe('a guard', () => {
     expect(await logged()).toHaveLength(1);
     const states = async () => (await api(hub, 'GET', '/guards', { token: admin })).body.data;
     expect(await states()).toEqual([
-      { guard: 'gone', failing: expect.stringContaining('cannot be reached'), since: expect.any(String) },
+      {
+        guard: 'gone',
+        failing: expect.stringContaining('cannot be reached'),
+        code: 'unreachable',
+        since: expect.any(String),
+      },
     ]);
     expect((await api(hub, 'GET', '/guards', { token: ann })).status).toBe(403);
     respond = answer({ decision: 'allow' });
@@ -405,6 +410,13 @@ describe('a guard', () => {
     expect((await call('echo')).error).toBeUndefined();
     expect(await logged()).toHaveLength(2);
     expect(await states()).toEqual([{ guard: 'gone' }]);
+  });
+
+  test('has no id that could be the place of another', async () => {
+    const guards = [{ id: '2', url: guard.origin, on: ['call'] }];
+    const { status, text } = await api(hub, 'PUT', '/system-config', { token: admin, body: { guards } });
+    expect(status).toBe(400);
+    expect(text).toContain('digits alone');
   });
 
   test('is tried with a sample, which calls nothing', async () => {
@@ -419,7 +431,7 @@ describe('a guard', () => {
     respond = answer({ decision: 'refuse', message: 'No.' });
     expect((await tried('pii', sample)).body.data).toEqual({ decision: 'refuse', message: 'No.' });
     respond = answer({ decision: 'maybe' });
-    expect((await tried('pii', sample)).body.data).toMatchObject({ decision: 'failed' });
+    expect((await tried('pii', sample)).body.data).toMatchObject({ decision: 'failed', code: 'no_decision' });
     expect(sent()).toHaveLength(before);
     expect((await tried('off', sample)).status).toBe(404);
     expect((await tried('pii', { on: 'call', sample: 'text' })).status).toBe(400);

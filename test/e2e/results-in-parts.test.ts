@@ -182,6 +182,31 @@ describe('a handle', () => {
   );
 });
 
+test('the limit of one tool is set and taken away alone, by those who may change its server', async () => {
+  const path = '/servers/free/tools/whole/max-result-tokens';
+  const set = (maxResultTokens: unknown, token = admin) => api(hub, 'PUT', path, { token, body: { maxResultTokens } });
+  const tools = async () => {
+    const { body } = await api(hub, 'GET', '/servers/free', { token: admin });
+    return (body.data as { config: { tools: object } }).config.tools;
+  };
+  const before = await tools();
+  expect(before).toEqual({ whole: { maxResultTokens: 0 } });
+  const [answer] = await Promise.all([
+    set(500),
+    api(hub, 'PUT', '/servers/free/tools/short/description', { token: admin, body: { description: 'Other words' } }),
+  ]);
+  expect(answer.body.data).toEqual({ item: 'whole', maxResultTokens: 500 });
+  expect(await tools()).toMatchObject({
+    whole: { maxResultTokens: 500 },
+    short: { description: 'Other words' },
+  });
+  expect((await set(1)).status).toBe(400);
+  expect((await set(500, await userToken(hub, admin, 'stranger'))).status).toBe(403);
+  expect((await set(null)).body.data).toEqual({ item: 'whole', maxResultTokens: null });
+  expect(await tools()).not.toMatchObject({ whole: { maxResultTokens: 500 } });
+  expect((await set(0)).status).toBe(200);
+});
+
 test("MCPHub's member sets it, and 0 and null take it away", async () => {
   const set = (body: object) => api(hub, 'PUT', '/system-config', { token: admin, body });
   expect((await set({ toolResultCompression: { enabled: true, maxOutputTokens: 300 } })).status).toBe(200);

@@ -41,7 +41,7 @@ export function clientParts(views: Views): Parts {
       catalogue: () => emptyCatalogue,
       counts: createCallCounts(),
       audit: { counted: () => undefined },
-      guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
+      guards: { ask: async () => ({ kind: 'failed', why: 'is none', code: 'no_decision' }), noted: () => undefined },
       approvals: { approved: async () => '', giveBack: async () => undefined, passRound: async () => undefined },
     },
     records: noRecords,

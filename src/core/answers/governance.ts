@@ -1,3 +1,4 @@
+import { guardFailures } from '../guards/guard-answer.ts';
 import { anyObject, count, flag, listOf, object, oneOf, saying, type Shape, text, texts, time } from './schema.ts';
 
 // What the hub decides about calls (CONTRACT §9), as the API answers it.
@@ -100,7 +101,11 @@ export type ApprovalAnswer = Shape<typeof approval>;
 /** A guard that is switched on. */
 export const guard = object(
   { guard: saying('Its id, or its place in the list.', text) },
-  { failing: saying('Why it does not answer, as the end of a sentence.', text), since: time },
+  {
+    failing: saying('Why it does not answer, as the end of a sentence.', text),
+    code: saying('The same for programs.', oneOf(guardFailures)),
+    since: time,
+  },
 );
 export type GuardAnswer = Shape<typeof guard>;
 
@@ -109,6 +114,7 @@ export const guardTried = object(
   { decision: oneOf(['allow', 'refuse', 'change', 'failed']) },
   {
     message: saying('The words of the guard, or why it has not answered.', text),
+    code: saying('Why it has not answered, for programs.', oneOf(guardFailures)),
     changed: saying('What would be sent, or given to the caller, in place of the sample.', anyObject),
   },
 );

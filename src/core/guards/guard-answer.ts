@@ -6,14 +6,25 @@ import { isObject } from '../protocol/rpc.ts';
 /** What a guard looks at: the member of the question that has it, and of an answer that changes it. */
 export type GuardSubject = 'arguments' | 'result' | 'error';
 
+/** Why a guard has not answered, for programs. */
+export const guardFailures = ['timeout', 'status', 'unreachable', 'busy', 'too_large', 'no_decision'] as const;
+export type GuardFailure = (typeof guardFailures)[number];
+
+/** Why a guard has not answered: `why` is the end of a sentence that begins with the guard. */
+export interface GuardFailed {
+  readonly kind: 'failed';
+  readonly why: string;
+  readonly code: GuardFailure;
+}
+
 export type GuardVerdict =
   | { readonly kind: 'allow' }
   /** `message` is what the caller is told. */
   | { readonly kind: 'refuse'; readonly message: string | undefined }
   /** `text`: the JSON text that stands in place of what was sent. */
   | { readonly kind: 'change'; readonly text: string; readonly value: Record<string, unknown> }
-  /** It is no answer: why, as the end of a sentence. */
-  | { readonly kind: 'failed'; readonly why: string };
+  /** It is no answer. */
+  | GuardFailed;
 
 /** Strict: a guard that sends a change with `allow`, or misspells a member, means something else than what it gets. */
 const shape = z.discriminatedUnion('decision', [
@@ -49,7 +60,7 @@ export function readGuardAnswer(text: string, subject: GuardSubject): GuardVerdi
 }
 
 function failed(why: string): GuardVerdict {
-  return { kind: 'failed', why };
+  return { kind: 'failed', why, code: 'no_decision' };
 }
 
 /** Its members by name, and not what is in them. */

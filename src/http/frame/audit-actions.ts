@@ -59,6 +59,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'DELETE /resources/:id': 'resource.delete',
   'PUT /servers/:server/tools/:item/override': 'tool.update',
   'DELETE /servers/:server/tools/:item/override': 'tool.update',
+  'PUT /servers/:server/tools/:item/max-result-tokens': 'tool.update',
   'PUT /system-config': 'system-config.update',
   'POST /mcp-settings/import': 'settings.import',
   'GET /mcp-settings/export': 'settings.export',

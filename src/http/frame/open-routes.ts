@@ -97,6 +97,7 @@ export const harmless: Routes = [
   [['POST'], /^\/resources\/read$/],
   [['POST'], /^\/smart-routing\/search$/],
   [['POST'], /^\/policies\/simulate$/],
+  [['POST'], /^\/guards\/[^/]+\/try$/],
   [['POST'], /^\/auth\/(?:logout|reauthenticate|password-check)$/],
   [['DELETE'], /^\/auth\/sessions(?:\/[^/]+)?$/],
   [['DELETE'], /^\/users\/[^/]+\/sessions$/],

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { GuardAnswer, GuardTriedAnswer } from '../../core/answers/governance.ts';
+import { policyPrincipal } from '../../core/access/decision.ts';
+import { actorOf } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { readGuardAnswer } from '../../core/guards/guard-answer.ts';
 import { parseInput } from '../../core/input.ts';
@@ -9,7 +11,7 @@ import { coreLimits } from '../../core/limits.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Guards } from '../../governance/guards.ts';
 import { jsonBody } from '../frame/body.ts';
-import { adminOnly, type ApiEnv, editorOf } from '../frame/caller.ts';
+import { adminOnly, type ApiEnv } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 
 export interface GuardRoutes {
@@ -21,6 +23,7 @@ const name = z.string().max(coreLimits.nameChars);
 
 export const guardTryInput = z.object({
   on: z.enum(['call', 'result'], { error: 'must be call or result' }),
+  /** What the sample is of; empty where it is not said. */
   server: name.nullish(),
   tool: name.nullish(),
   /** Arguments of a call, or a result. */
@@ -39,11 +42,12 @@ export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
     );
   });
 
-  // The question says that it is a sample by its tool and its caller; nothing is called.
+  // The question looks like that of a call of the admin who asks; nothing is called.
   routes.post('/guards/:guard/try', adminOnly, async (c) => {
     const { on, server, tool, sample } = parseInput(guardTryInput, await jsonBody(c.req.raw), 'Cannot try the guard');
     const asked = c.req.param('guard');
-    const guard = (settings().system.guards ?? []).find((one) => one.name === asked);
+    const { principal, settings: now } = c.var.caller;
+    const guard = (now.system.guards ?? []).find((one) => one.name === asked);
     if (!guard) throw new HubError('not_found', `There is no guard "${asked}" that is switched on.`);
     const subject = on === 'call' ? 'arguments' : 'result';
     const question = {
@@ -52,7 +56,7 @@ export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
       kind: 'tool',
       server: server ?? '',
       name: tool ?? '',
-      caller: { kind: 'user', name: editorOf(c.var.caller).username, groups: [] },
+      caller: { ...actorOf(now, principal), groups: policyPrincipal(now, principal).groups },
       scope: '',
       [subject]: sample,
     };
@@ -61,7 +65,7 @@ export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
     return ok(c, {
       decision: verdict.kind,
       ...(verdict.kind === 'refuse' && verdict.message !== undefined && { message: verdict.message }),
-      ...(verdict.kind === 'failed' && { message: verdict.why }),
+      ...(verdict.kind === 'failed' && { message: verdict.why, code: verdict.code }),
       ...(verdict.kind === 'change' && { changed: verdict.value }),
     } satisfies GuardTriedAnswer);
   });

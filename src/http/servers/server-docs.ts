@@ -1,4 +1,15 @@
-import { anyObject, count, flag, listOf, object, ref, type Schema, text, texts } from '../../core/answers/schema.ts';
+import {
+  anyObject,
+  count,
+  flag,
+  listOf,
+  object,
+  orNull,
+  ref,
+  type Schema,
+  text,
+  texts,
+} from '../../core/answers/schema.ts';
 import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
 import {
   enabledInput,
@@ -6,6 +17,7 @@ import {
   itemsSwitchInput,
   newServerInput,
   serverUpdateInput,
+  toolLimitInput,
 } from '../../settings/server/server-input.ts';
 import { overrideShape } from '../../settings/document/tool-override.ts';
 import type { Operation, Subject } from '../frame/operation.ts';
@@ -35,6 +47,12 @@ const overrides: Record<string, Operation> = {
     query: { dryRun: { type: 'boolean', description: 'Change nothing; show what would come of it.' } },
     body: overrideShape,
     answer: { data: ref('ToolOverride') },
+  },
+  'PUT /servers/:server/tools/:item/max-result-tokens': {
+    summary: 'Set the most tokens that a result of a tool may have',
+    description: 'For the owner of the server and admins. `null`: as the server has it.',
+    body: toolLimitInput,
+    answer: { data: object({ item: text, maxResultTokens: orNull(count) }) },
   },
   [`DELETE ${overridePath}`]: { summary: 'Show a tool as the server has it', answer: { data: ref('ToolOverride') } },
 };

@@ -7,8 +7,13 @@ import type { Logger } from '../../core/logger.ts';
 import { mergedOverride } from '../../core/access/tool-override.ts';
 import type { ServerSettings, ToolOverride } from '../../core/settings/types.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
-import { changeItems, type ItemChange, overrideTool } from '../../settings/server/item-edits.ts';
-import { enabledInput, itemDescriptionInput, itemsSwitchInput } from '../../settings/server/server-input.ts';
+import { changeItems, type ItemChange, limitTool, overrideTool } from '../../settings/server/item-edits.ts';
+import {
+  enabledInput,
+  itemDescriptionInput,
+  itemsSwitchInput,
+  toolLimitInput,
+} from '../../settings/server/server-input.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, changeAs, editorOf } from '../frame/caller.ts';
@@ -97,6 +102,7 @@ export function serverItemRoutes(options: ServerItemRoutes): Hono<ApiEnv> {
   }
 
   overrideRoutes(routes, options);
+  limitRoute(routes, options);
   return routes;
 }
 
@@ -142,6 +148,22 @@ function overrideRoutes(routes: Hono<ApiEnv>, { settings, catalogue, log }: Serv
     );
     log.info('tool overridden', { server, item: tool, by });
   }
+}
+
+/** One member of one tool, so that two who change tools of a server at the same time both have their way. */
+function limitRoute(routes: Hono<ApiEnv>, { settings, catalogue, log }: ServerItemRoutes): void {
+  routes.put('/servers/:server/tools/:item/max-result-tokens', async (c) => {
+    const { username: by } = editorOf(c.var.caller);
+    const { server: name, item } = c.req.param();
+    const attempt = `Cannot limit the results of a tool of server "${name}"`;
+    const { maxResultTokens: most } = parseInput(toolLimitInput, await jsonBody(c.req.raw), attempt);
+    const { caller } = c.var;
+    const server = managedServer(caller, name, attempt);
+    const tool = keysOf(catalogue(), caller, server, 'tools')(item);
+    await changeAs(settings, caller, (draft, editor) => limitTool(draft, editor, { server: server.name, tool, most }));
+    log.info('results of a tool limited', { server: server.name, item: tool, by });
+    return ok(c, { item: tool, maxResultTokens: most });
+  });
 }
 
 /**

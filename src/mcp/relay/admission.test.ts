@@ -36,7 +36,7 @@ function governance({ parts = { users: [user('ann')] }, policies, limits, take }
     counts: { take: take ?? (() => ({ kind: 'taken', release: () => undefined })), look: () => undefined },
     approvals: { approved: async () => '', giveBack: async () => undefined, passRound: async () => undefined },
     audit: { counted: () => undefined },
-    guards: { ask: async () => ({ kind: 'failed', why: 'is none' }), noted: () => undefined },
+    guards: { ask: async () => ({ kind: 'failed', why: 'is none', code: 'no_decision' }), noted: () => undefined },
   };
 }
 

@@ -106,13 +106,14 @@ async function ask(call: GuardedCall, guard: GuardSettings, question: Question, 
   const reply = await guards.ask(guard, questionText(call, on, subject, text), call.left.signal);
   const answer = reply.kind === 'text' ? readGuardAnswer(reply.text, subject) : reply;
   const fault = answer.kind === 'change' ? changeFault(call, subject, text, answer.value) : undefined;
-  const verdict = fault === undefined ? answer : ({ kind: 'failed', why: fault } as const);
-  guards.noted(guard, verdict.kind === 'failed' ? verdict.why : undefined);
+  const verdict = fault === undefined ? answer : ({ kind: 'failed', why: fault, code: 'no_decision' } as const);
+  guards.noted(guard, verdict.kind === 'failed' ? verdict : undefined);
   return verdict;
 }
 
 const tooLong = {
   kind: 'failed',
+  code: 'too_large',
   why: `is shown no more than ${governanceLimits.guardSubjectChars} characters, and this has more`,
 } as const;
 

@@ -40,6 +40,19 @@ function changedItem(old: unknown, { enabled, description }: Pick<ItemChange, 'e
   return next;
 }
 
+/** Sets the most tokens that a result of one tool may have (docs/large-results.md); `null`: as its server has it. */
+export function limitTool(
+  draft: Draft,
+  by: Editor,
+  { server, tool, most }: { server: string; tool: string; most: number | null },
+): void {
+  changeItems(draft, by, { server, kind: 'tools', items: [tool] });
+  const tools = serversOf(draft)[server]?.['tools'] as Record<string, Entry>;
+  const entry = tools[tool] ?? {};
+  if (most === null) delete entry['maxResultTokens'];
+  else entry['maxResultTokens'] = most;
+}
+
 const overrideNames = ['name', 'title', 'description', 'annotations', 'arguments'] as const;
 
 /** Sets what clients see of a tool and what becomes of its arguments; undefined: all as the server has it. */

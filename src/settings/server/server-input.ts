@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { descriptionInput, notEmpty } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { resultTokens } from '../document/shape.ts';
 import { serverNameProblem } from './server-entry.ts';
 import { problemTable } from '../../core/problems.ts';
 
@@ -35,6 +36,9 @@ export const itemsSwitchInput = enabledInput.extend({
 });
 
 export const itemDescriptionInput = z.object({ description: descriptionInput });
+
+/** `null`: as the server has it. */
+export const toolLimitInput = z.object({ maxResultTokens: resultTokens.nullable() });
 
 export type NewServer = z.infer<typeof newServerInput>;
 export type ServerUpdate = z.infer<typeof serverUpdateInput>;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Problem } from '../../core/errors.ts';
 import { invalid, isForbiddenName } from '../../core/input.ts';
@@ -210,14 +211,14 @@ function leadsElsewhere(before: Readonly<Entry>, { issuer, url }: Readonly<Entry
 }
 
 /**
- * The elements of a list keep what is hidden in them, as the element of that id has it, or without an id the one in
- * that place. A secret goes to no other issuer or address than the one it was given for.
+ * The elements of a list keep what is hidden in them (see `ownersOf`). A secret goes to no other issuer or address than
+ * the one it was given for.
  */
 function unmasked(given: readonly unknown[], old: readonly unknown[], path: string, problems: Problem[]): unknown[] {
+  const owners = ownersOf(given, old);
   return given.map((element, i) => {
     if (!holdsMask(element)) return element;
-    const id = isObject(element) ? element['id'] : undefined;
-    const before = id === undefined ? old[i] : old.find((other) => isObject(other) && other['id'] === id);
+    const before = owners.get(i);
     const other = isObject(element) && isObject(before) && leadsElsewhere(before, element);
     if (other !== false) {
       problems.push({
@@ -237,4 +238,54 @@ function unmasked(given: readonly unknown[], old: readonly unknown[], path: stri
     });
     return element;
   });
+}
+
+/**
+ * Which element each one was that hides something: the one that is shown just like it, or the one of its id, or of its
+ * address, or without an id the one in its place. None where two could be meant that hide different things: it could
+ * get the secret of the other.
+ */
+function ownersOf(given: readonly unknown[], old: readonly unknown[]): ReadonlyMap<number, unknown> {
+  const shown = old.map((element) => JSON.stringify(maskDeep(element)));
+  const sent = given.map((element) => JSON.stringify(element));
+  const free = new Set(old.keys());
+  const found = new Map<number, unknown>();
+  const hiding = [...given.entries()].filter(([, element]) => isObject(element) && holdsMask(element));
+  const each = (pick: (element: Readonly<Entry>, i: number) => readonly number[]): void => {
+    for (const [i, element] of hiding) {
+      const picked = isObject(element) && !found.has(i) ? pick(element, i).filter((j) => free.has(j)) : [];
+      const [first] = picked;
+      if (first === undefined) continue;
+      const one = picked.length === 1 || picked.every((j) => isDeepStrictEqual(old[j], old[first]));
+      found.set(i, one ? old[first] : undefined);
+      if (one) free.delete(first);
+    }
+  };
+  const at = places(shown);
+  const times = places(sent);
+  each((_, i) => {
+    const [alike = [], same = []] = [at.get(sent[i] ?? ''), times.get(sent[i] ?? '')];
+    return alike.length === same.length ? alike.slice(same.indexOf(i), same.indexOf(i) + 1) : alike;
+  });
+  const having = (member: 'id' | 'url', value: unknown) =>
+    value === undefined ? [] : [...free].filter((j) => isObject(old[j]) && shownMember(old[j], member) === value);
+  each(({ id }) => having('id', id));
+  each(({ url }) => having('url', url));
+  each(({ id }, i) => (id === undefined ? [i] : []));
+  return found;
+}
+
+function shownMember(element: Readonly<Entry>, member: 'id' | 'url'): unknown {
+  return maskDeep(element[member]);
+}
+
+/** Where in a list each text is. */
+function places(texts: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const all = new Map<string, number[]>();
+  for (const [i, text] of texts.entries()) {
+    const before = all.get(text);
+    if (before) before.push(i);
+    else all.set(text, [i]);
+  }
+  return all;
 }

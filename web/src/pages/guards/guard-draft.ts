@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/types.ts';
+import { editsOf } from '../../lib/edits.ts';
 
 /** A guard of `systemConfig.guards` as a form has it (docs/guards.md). */
 export interface GuardDraft {
@@ -47,6 +48,33 @@ export function guardOf({ id, url, calls, results, servers, timeout, onFailure, 
     ...(secret !== '' && { secret }),
     ...(!enabled && { enabled }),
   };
+}
+
+/**
+ * The list with what a form has changed of a guard, as it was when the form was opened: what others have changed of it
+ * meanwhile stays. Undefined: it is gone.
+ */
+export function edited(
+  now: readonly JsonObject[],
+  before: JsonObject | undefined,
+  draft: GuardDraft,
+): { readonly guards: readonly JsonObject[]; readonly place: number } | undefined {
+  if (!before) return { guards: [...now, guardOf(draft)], place: now.length };
+  const place = placeOf(now, before);
+  if (place === -1) return undefined;
+  const changes = editsOf(guardOf(draftOf(before)), guardOf(draft));
+  return { guards: now.map((one, i) => (i === place ? withChanges(one, changes) : one)), place };
+}
+
+/** Where in the list a guard is that was shown before: by all that it has, else by its id. -1: it is gone. */
+export function placeOf(now: readonly JsonObject[], shown: JsonObject): number {
+  const whole = JSON.stringify(shown);
+  const same = now.findIndex((one) => JSON.stringify(one) === whole);
+  return same === -1 && text(shown['id']) !== '' ? now.findIndex((one) => one['id'] === shown['id']) : same;
+}
+
+function withChanges(guard: JsonObject, changes: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...guard, ...changes }).filter(([, value]) => value !== null));
 }
 
 /** What the hub calls it: its id, or its place in the list. */

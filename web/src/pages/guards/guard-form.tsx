@@ -8,22 +8,23 @@ import { DialogForm } from '../../ui/dialog-form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { draftOf, type GuardDraft, guardOf, memberAt, nameOf } from './guard-draft.ts';
+import { Overtaken } from '../../ui/overtaken.tsx';
+import { draftOf, edited, type GuardDraft, memberAt } from './guard-draft.ts';
 import { changeGuards } from './queries.ts';
 
 interface GuardFormProps {
-  /** Undefined: a new one, which comes last. */
-  readonly guard: JsonObject | undefined;
-  readonly index: number;
+  /** As it was when the form was opened. Undefined: a new one, which comes last. */
+  readonly opened: { readonly guard: JsonObject; readonly name: string } | undefined;
+  /** The same as the hub has it now. */
+  readonly now: JsonObject | undefined;
   readonly onClose: () => void;
 }
 
-export function GuardForm({ guard, index, onClose }: GuardFormProps) {
+export function GuardForm({ opened, now, onClose }: GuardFormProps) {
   const { t } = useTranslation();
-  const [draft, setDraft] = useState(() => draftOf(guard));
+  const [draft, setDraft] = useState(() => draftOf(opened?.guard));
   const set = (part: Partial<GuardDraft>) => setDraft({ ...draft, ...part });
-  const name = guard && nameOf(guard, index);
-  const { save, place } = useSaving(name, index, draft, onClose);
+  const { save, place } = useSaving(opened, draft, onClose);
   const problems = problemsOf(save.error);
   const at = (member: string) => {
     const problem = problems.find(({ path }) => memberAt(path, place) === member);
@@ -34,12 +35,12 @@ export function GuardForm({ guard, index, onClose }: GuardFormProps) {
   return (
     <Dialog
       open
-      title={name === undefined ? t('guards.add') : t('guards.edit', { name })}
+      title={opened ? t('guards.edit', { name: opened.name }) : t('guards.add')}
       description={t('guards.trust')}
       onClose={onClose}
     >
       <DialogForm
-        submit={t(guard ? 'common.save' : 'common.add')}
+        submit={t(opened ? 'common.save' : 'common.add')}
         onSubmit={() => save.mutate()}
         busy={save.isPending}
         error={save.error}
@@ -102,22 +103,24 @@ export function GuardForm({ guard, index, onClose }: GuardFormProps) {
           value={draft.secret}
           onChange={(event) => set({ secret: event.target.value })}
         />
+        <Overtaken since={opened?.guard} now={now} />
       </DialogForm>
     </Dialog>
   );
 }
 
 /** `place`: where in the list the guard was put, which is where the hub says what is wrong. */
-function useSaving(name: string | undefined, index: number, draft: GuardDraft, onClose: () => void) {
+function useSaving(opened: GuardFormProps['opened'], draft: GuardDraft, onClose: () => void) {
   const { t } = useTranslation();
-  const [place, setPlace] = useState(index);
+  const [place, setPlace] = useState(0);
   const save = useAction({
     quiet: true,
     run: () =>
       changeGuards((now) => {
-        const at = now.findIndex((one, i) => nameOf(one, i) === name);
-        setPlace(at === -1 ? now.length : at);
-        return at === -1 ? [...now, guardOf(draft)] : now.map((one, i) => (i === at ? guardOf(draft) : one));
+        const next = edited(now, opened?.guard, draft);
+        if (!next) throw new Error(t('guards.gone', { name: opened?.name ?? '' }));
+        setPlace(next.place);
+        return next.guards;
       }),
     done: () => {
       toast.good(t('common.saved'));

@@ -15,7 +15,8 @@ import { confirm } from '../../ui/confirm.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { Switch } from '../../ui/switch.tsx';
-import { draftOf, moved, nameOf } from './guard-draft.ts';
+import { useKept } from '../../lib/kept.ts';
+import { draftOf, moved, nameOf, placeOf } from './guard-draft.ts';
 import { GuardForm } from './guard-form.tsx';
 import { changeGuards, guardStatesQuery } from './queries.ts';
 import { TryGuard } from './try-guard.tsx';
@@ -32,7 +33,11 @@ export function Guards() {
   const [trying, setTrying] = useState<string>();
   const show = (name: string | undefined) => void navigate({ search: { open: name }, replace: true });
   const guards = system.data?.guards ?? [];
-  const opened = guards.findIndex((guard, index) => nameOf(guard, index) === open);
+  const opened = useKept(
+    open,
+    guards.map((guard, index) => ({ guard, name: nameOf(guard, index) })).find(({ name }) => name === open),
+  );
+  const now = opened && guards[placeOf(guards, opened.guard)];
   return (
     <Page
       title={t('nav.guards')}
@@ -69,8 +74,8 @@ export function Guards() {
           </ol>
         )}
       </Panel>
-      {!boot.readonly && (open === '+' || opened !== -1) && (
-        <GuardForm key={open} guard={guards[opened]} index={opened} onClose={() => show(undefined)} />
+      {!boot.readonly && (open === '+' || opened) && (
+        <GuardForm key={open} opened={opened} now={now} onClose={() => show(undefined)} />
       )}
       {trying !== undefined && <TryGuard name={trying} onClose={() => setTrying(undefined)} />}
     </Page>
@@ -91,21 +96,21 @@ function Row({ guard, index, count, state, onOpen, onTry }: RowProps) {
   const now = useNow(60_000);
   const name = nameOf(guard, index);
   const { url, calls, results, servers, onFailure, enabled } = draftOf(guard);
-  const change = useAction<(all: readonly JsonObject[]) => readonly JsonObject[]>({ run: changeGuards });
+  const change = useAction<(all: readonly JsonObject[], place: number) => readonly JsonObject[]>({
+    run: (edit) =>
+      changeGuards((all) => {
+        const place = placeOf(all, guard);
+        if (place === -1) throw new Error(t('guards.gone', { name }));
+        return edit(all, place);
+      }),
+  });
   const turn = (next: boolean) =>
-    change.mutate((all) => all.map((one, i) => (nameOf(one, i) === name ? { ...one, enabled: next } : one)));
-  const move = (by: -1 | 1) =>
-    change.mutate((all) =>
-      moved(
-        all,
-        all.findIndex((one, i) => nameOf(one, i) === name),
-        by,
-      ),
-    );
+    change.mutate((all, place) => all.map((one, i) => (i === place ? { ...one, enabled: next } : one)));
+  const move = (by: -1 | 1) => change.mutate((all, place) => moved(all, place, by));
   const remove = async () => {
     const title = t('guards.deleteTitle', { name });
     if (await confirm({ title, text: t('guards.deleteText'), action: t('common.delete') }))
-      change.mutate((all) => all.filter((one, i) => nameOf(one, i) !== name));
+      change.mutate((all, place) => all.filter((_, i) => i !== place));
   };
   const looksAt = [calls && t('guards.calls'), results && t('guards.results')].filter(Boolean).join(', ');
   return (
@@ -127,7 +132,10 @@ function Row({ guard, index, count, state, onOpen, onTry }: RowProps) {
         </p>
         {enabled && state?.failing !== undefined && (
           <p className="text-bad text-xs wrap-anywhere">
-            {t('guards.failed', { why: state.failing, when: relative(state.since ?? '', now) })}
+            {t('guards.failed', {
+              why: t(`guards.whys.${state.code ?? 'unreachable'}`),
+              when: relative(state.since ?? '', now),
+            })}
           </p>
         )}
       </div>

@@ -3,12 +3,12 @@ import { Scissors } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toolUseQuery } from '../../api/records.ts';
-import { ask, get, pathOf } from '../../api/client.ts';
+import { ask, pathOf } from '../../api/client.ts';
 import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { ServerDetails } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { count } from '../../lib/format.ts';
-import { problemsOf } from '../../lib/problems.ts';
+import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormError } from '../../ui/failure.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -53,7 +53,7 @@ export function LargeResults({ server, tool }: LargeResultsProps) {
           <TextField
             label={t('parts.most')}
             hint={t('parts.mostHint')}
-            error={problemsOf(save.error).find(({ path }) => path.endsWith('maxResultTokens'))?.message}
+            error={problemAt(save.error, 'maxResultTokens')}
             inputMode="numeric"
             value={text}
             onChange={(event) => setTyped(event.target.value.replace(/\D/g, ''))}
@@ -73,18 +73,21 @@ export function LargeResults({ server, tool }: LargeResultsProps) {
   );
 }
 
-/** Sets the limit of one tool beside what the hub has of all others now; undefined takes it away. */
+/** Sets the limit of one tool; undefined takes it away. */
 function useParts(server: string, tool: string, onDone: () => void) {
   const { t } = useTranslation();
-  return useAction<number | undefined, { data: ServerDetails }>({
+  return useAction<number | undefined>({
     quiet: true,
-    run: async (most) => {
-      const { config } = await get<ServerDetails>(`/servers${pathOf(server)}`);
-      const body = { config: { tools: withParts(config, tool, most) } };
-      return ask<ServerDetails>(`/servers${pathOf(server)}`, { method: 'PUT', body });
-    },
-    done: ({ data }) => {
-      queryClient.setQueryData(serverQuery(server).queryKey, data);
+    run: (most) =>
+      ask(`/servers${pathOf(server)}/tools${pathOf(tool)}/max-result-tokens`, {
+        method: 'PUT',
+        body: { maxResultTokens: most ?? null },
+      }),
+    done: (_, most) => {
+      queryClient.setQueryData<ServerDetails>(
+        serverQuery(server).queryKey,
+        (old) => old?.config && { ...old, config: { ...old.config, tools: withParts(old.config, tool, most) } },
+      );
       toast.good(t('common.saved'));
       onDone();
     },

@@ -18,7 +18,7 @@ export function partsOf(config: JsonObject | undefined, tool: string): number | 
   return typeof most === 'number' ? most : undefined;
 }
 
-/** `tools` of the configuration with another limit of one tool; undefined takes its own away. */
+/** What `tools` of the configuration are once the hub has set the limit of one tool; undefined takes it away. */
 export function withParts(config: JsonObject, tool: string, most: number | undefined): JsonObject {
   const all = isObject(config['tools']) ? config['tools'] : {};
   const one = Object.hasOwn(all, tool) && isObject(all[tool]) ? all[tool] : {};

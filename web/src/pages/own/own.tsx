@@ -6,6 +6,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import type { BuiltinPrompt, BuiltinResource } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { guess, useAction } from '../../lib/action.ts';
+import { useKept } from '../../lib/kept.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { Failure } from '../../ui/failure.tsx';
@@ -28,6 +29,8 @@ export function Own() {
   const show = (search: { prompt?: string; resource?: string }) => void navigate({ search, replace: true });
   const openPrompt = prompts.data?.find(({ id }) => id === prompt);
   const openResource = resources.data?.find(({ id }) => id === resource);
+  const prompted = useKept(prompt, openPrompt);
+  const opened = useKept(resource, openResource);
   const mayAdd = !boot.readonly;
   return (
     <Page title={t('nav.prompts')} lead={t('own.lead')}>
@@ -52,11 +55,11 @@ export function Own() {
         more={({ name, description, mimeType }) => [name ?? '', description ?? '', mimeType ?? '']}
         onOpen={(id) => show({ resource: id })}
       />
-      {(openPrompt || (prompt === 'new' && mayAdd)) && (
-        <PromptForm key={prompt} prompt={openPrompt} onClose={() => show({})} />
+      {(prompted || (prompt === 'new' && mayAdd)) && (
+        <PromptForm key={prompt} prompt={prompted} now={openPrompt} onClose={() => show({})} />
       )}
-      {(openResource || (resource === 'new' && mayAdd)) && (
-        <ResourceForm key={resource} resource={openResource} onClose={() => show({})} />
+      {(opened || (resource === 'new' && mayAdd)) && (
+        <ResourceForm key={resource} resource={opened} now={openResource} onClose={() => show({})} />
       )}
     </Page>
   );

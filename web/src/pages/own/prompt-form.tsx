@@ -11,17 +11,21 @@ import { Code } from '../../ui/copy.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Check, inputClass, TextAreaField, TextField } from '../../ui/field.tsx';
+import { Overtaken } from '../../ui/overtaken.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { type ArgumentDraft, draftOf, type PromptDraft, promptOf, shownText, unnamed } from './prompt-draft.ts';
+import { putChanges } from './queries.ts';
 
 interface PromptFormProps {
-  /** Undefined: a new one. */
+  /** As it was when the form was opened. Undefined: a new one. */
   readonly prompt: BuiltinPrompt | undefined;
+  /** As the hub has it now. */
+  readonly now: BuiltinPrompt | undefined;
   readonly onClose: () => void;
 }
 
 /** A prompt of the hub: its texts, its arguments, and what a client gets. */
-export function PromptForm({ prompt, onClose }: PromptFormProps) {
+export function PromptForm({ prompt, now, onClose }: PromptFormProps) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState(() => draftOf(prompt));
   const set = (part: Partial<PromptDraft>) => setDraft({ ...draft, ...part });
@@ -29,7 +33,7 @@ export function PromptForm({ prompt, onClose }: PromptFormProps) {
     quiet: true,
     run: (body) =>
       prompt
-        ? ask(`/prompts${pathOf(prompt.id)}`, { method: 'PUT', body })
+        ? putChanges(`/prompts${pathOf(prompt.id)}`, promptOf(draftOf(prompt)), body)
         : ask('/prompts', { method: 'POST', body: { ...body, enabled: true } }),
     done: () => {
       toast.good(t('common.saved'));
@@ -93,6 +97,7 @@ export function PromptForm({ prompt, onClose }: PromptFormProps) {
           onChange={(event) => set({ template: event.target.value })}
         />
         <Arguments rows={draft.arguments} missing={missing} onChange={(rows) => set({ arguments: rows })} />
+        <Overtaken since={prompt} now={now} />
         <Try draft={draft} names={draft.arguments.filter(fieldsOf).map(({ name }) => name.trim())} />
       </DialogForm>
     </Dialog>

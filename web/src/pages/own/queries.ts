@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { get } from '../../api/client.ts';
-import type { BuiltinPrompt, BuiltinResource } from '../../api/types.ts';
+import { ask, get } from '../../api/client.ts';
+import type { BuiltinPrompt, BuiltinResource, JsonObject } from '../../api/types.ts';
+import { editsOf } from '../../lib/edits.ts';
 
 /** What the hub itself offers to all clients. */
 export const promptsQuery = queryOptions({
@@ -12,3 +13,9 @@ export const resourcesQuery = queryOptions({
   queryKey: ['own', 'resources'],
   queryFn: ({ signal }) => get<readonly BuiltinResource[]>('/resources', signal),
 });
+
+/** Sends what was changed alone, so that what others have changed meanwhile stays. */
+export async function putChanges(path: string, before: JsonObject, after: JsonObject): Promise<void> {
+  const body = editsOf(before, after);
+  if (Object.keys(body).length > 0) await ask(path, { method: 'PUT', body });
+}

@@ -1,8 +1,10 @@
 import { Eye } from 'lucide-react';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
+import { serversQuery } from '../../api/queries.ts';
+import { systemQuery } from '../../api/system.ts';
 import type { BuiltinResource, JsonObject } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
@@ -13,25 +15,28 @@ import { DialogForm } from '../../ui/dialog-form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/failure.tsx';
 import { TextAreaField, TextField } from '../../ui/field.tsx';
+import { Overtaken } from '../../ui/overtaken.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { putChanges } from './queries.ts';
 
 interface ResourceFormProps {
-  /** Undefined: a new one. */
+  /** As it was when the form was opened. Undefined: a new one. */
   readonly resource: BuiltinResource | undefined;
+  /** As the hub has it now. */
+  readonly now: BuiltinResource | undefined;
   readonly onClose: () => void;
 }
 
 /** A resource of the hub: its address and its text. */
-export function ResourceForm({ resource, onClose }: ResourceFormProps) {
+export function ResourceForm({ resource, now, onClose }: ResourceFormProps) {
   const { t } = useTranslation();
-  const { uri = '', name = '', description = '', mimeType = '', content = '' } = resource ?? {};
-  const [draft, setDraft] = useState({ uri, name, description, mimeType, content });
+  const [draft, setDraft] = useState(() => draftOf(resource));
   const set = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part });
   const save = useAction<JsonObject>({
     quiet: true,
     run: (body) =>
       resource
-        ? ask(`/resources${pathOf(resource.id)}`, { method: 'PUT', body })
+        ? putChanges(`/resources${pathOf(resource.id)}`, sent(draftOf(resource)), body)
         : ask('/resources', { method: 'POST', body: { ...body, enabled: true } }),
     done: () => {
       toast.good(t('common.saved'));
@@ -100,6 +105,7 @@ export function ResourceForm({ resource, onClose }: ResourceFormProps) {
           value={draft.content}
           onChange={(event) => set({ content: event.target.value })}
         />
+        <Overtaken since={resource} now={now} />
         {resource?.enabled && <Read uri={resource.uri} />}
       </DialogForm>
     </Dialog>
@@ -109,9 +115,15 @@ export function ResourceForm({ resource, onClose }: ResourceFormProps) {
 /** Reads what is saved as a client does: policies, limits and records hold. */
 function Read({ uri }: { readonly uri: string }) {
   const { t } = useTranslation();
+  const { data: system } = useQuery(systemQuery);
+  // Where the endpoint of all servers is off, clients read it on that of a server.
+  const isClosed = system?.routing?.enableGlobalRoute === false;
+  const { data: servers = [] } = useQuery({ ...serversQuery, enabled: isClosed });
+  const server = isClosed ? servers.find(({ enabled }) => enabled)?.name : undefined;
   const read = useMutation({
-    mutationFn: () => ask<JsonObject>('/resources/read', { method: 'POST', body: { uri } }),
+    mutationFn: () => ask<JsonObject>('/resources/read', { method: 'POST', body: { uri, server } }),
   });
+  if (!system || (isClosed && server === undefined)) return null;
   return (
     <div className="flex flex-col gap-2">
       <div>
@@ -123,6 +135,11 @@ function Read({ uri }: { readonly uri: string }) {
       {read.data && <Code label={t('own.readAnswer')} text={JSON.stringify(read.data.data, null, 2)} />}
     </div>
   );
+}
+
+function draftOf(resource: BuiltinResource | undefined) {
+  const { uri = '', name = '', description = '', mimeType = '', content = '' } = resource ?? {};
+  return { uri, name, description, mimeType, content };
 }
 
 /** `null` takes a member away. */
