@@ -135,12 +135,13 @@ export function buildApp(parts: AppParts) {
   });
   const signInParts = { login, accountLog, loginCookies, cookies: signInCookies(publicUrl) };
   const hasPasswords = () => settings.current.system.passwordLogin !== false;
+  const globalRoute = () => settings.current.system.routing.enableGlobalRoute;
   const hasForwardAuth = () => settings.current.system.forwardAuth !== undefined;
   const hasAuthorizationServer = () => settings.current.system.oauthServer.enabled;
   const app = createApp({
     basePath: env.basePath,
     health: watchHealth({ ...parts, servers: () => pool.states(), version }),
-    dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version }),
+    dashboard: env.disableWeb ? undefined : dashboardRoutes({ ...env, version, globalRoute }),
     api: buildApi({ ...parts, ...signInParts }),
     log,
   });

@@ -358,9 +358,12 @@ describe('guards', () => {
     await form.getByLabel('Address').fill(service.origin);
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('button', { name: 'Try pii with a sample' }).click();
+    await form.getByLabel(/^Tool of the sample/).fill('find');
     await form.getByRole('button', { name: 'Ask' }).click();
     await form.getByText('No personal data.').waitFor();
-    expect(seen).toMatchObject([{ on: 'call', arguments: { email: 'kim@example.com' } }]);
+    expect(seen).toMatchObject([{ on: 'call', name: 'find', arguments: { email: 'kim@example.com' } }]);
+    await form.getByLabel(/^Server of the sample/).fill('crm');
+    await form.getByText('No personal data.').waitFor({ state: 'detached' });
     await form.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'Ask pii earlier' }).click();
     await expect
@@ -400,8 +403,13 @@ describe('prompts and resources of the hub', () => {
     await form.getByRole('button', { name: 'Read it as a client does' }).click();
     await form.getByText('"text": "Read me"').waitFor();
     await form.getByLabel(/^Type/).fill('text/markdown');
+    const { id } = (await stored())['resources'][0];
+    await api(hub, 'PUT', `/resources/${id}`, { token: admin, body: { description: 'By another' } });
+    await form.getByText(/changed elsewhere/).waitFor();
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('text/markdown').waitFor();
+    // What another has changed meanwhile stays.
+    expect((await stored())['resources']).toMatchObject([{ description: 'By another', mimeType: 'text/markdown' }]);
     await page.getByRole('button', { name: 'Delete docs://guide' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect.poll(async () => (await stored())['resources']).toEqual([]);

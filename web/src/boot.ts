@@ -7,6 +7,8 @@ interface Boot {
   readonly version: string;
   /** `READONLY`: looking and calling only. */
   readonly readonly: boolean;
+  /** Whether all servers can be reached at once (`routing.enableGlobalRoute`). */
+  readonly globalRoute: boolean;
   /** For the few style elements that Radix makes; the page's policy allows these alone. */
   readonly nonce: string;
 }
@@ -16,6 +18,6 @@ const written = JSON.parse(document.querySelector('#hub')?.textContent ?? '{}') 
 /** The sign of the hub, as the page brings it. */
 export const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href;
 
-export const boot: Boot = { basePath: '', version: '', readonly: false, nonce: '', ...written };
+export const boot: Boot = { basePath: '', version: '', readonly: false, globalRoute: true, nonce: '', ...written };
 
 if (boot.nonce !== '') setNonce(boot.nonce);

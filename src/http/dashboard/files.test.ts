@@ -22,8 +22,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (options: { basePath?: string; readonly?: boolean } = {}) =>
-  dashboardRoutes({ basePath: '', version: '1.2.3', readonly: false, folder, ...options });
+const open = (options: { basePath?: string; readonly?: boolean; globalRoute?: () => boolean } = {}) =>
+  dashboardRoutes({ basePath: '', version: '1.2.3', readonly: false, globalRoute: () => true, folder, ...options });
 
 /** What the hub wrote for the page to read. */
 const bootOf = (text: string) => JSON.parse(/id="hub">([^<]*)</.exec(text)?.[1] ?? '') as Record<string, unknown>;
@@ -88,11 +88,21 @@ describe('the page', () => {
     expect(page).toContain("frame-src 'self'");
   });
 
+  test('knows whether the endpoint of all servers is on, as it is then', async () => {
+    let globalRoute = true;
+    const app = open({ globalRoute: () => globalRoute });
+    const seen = async () => bootOf(await (await app.request('/')).text())['globalRoute'];
+    expect(await seen()).toBe(true);
+    globalRoute = false;
+    expect(await seen()).toBe(false);
+  });
+
   test('says how to build it where it is not built', async () => {
     const response = await dashboardRoutes({
       basePath: '',
       version: '',
       readonly: false,
+      globalRoute: () => true,
       folder: join(folder, 'no'),
     }).request('/');
     expect([response.status, await response.text()]).toEqual([503, expect.stringContaining('npm run build')]);

@@ -12,6 +12,8 @@ export interface DashboardOptions {
   readonly basePath: string;
   readonly version: string;
   readonly readonly: boolean;
+  /** `routing.enableGlobalRoute` when a page is served. */
+  readonly globalRoute: () => boolean;
   /** Where the build is; the hub's own by default. */
   readonly folder?: string;
 }
@@ -23,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The dashboard (`web/`), from its own build, read at the start: one page for all addresses, and its files. */
-export function dashboardRoutes({ basePath, version, readonly, folder }: DashboardOptions): Hono {
+export function dashboardRoutes({ basePath, version, readonly, globalRoute, folder }: DashboardOptions): Hono {
   const routes = new Hono();
   const files = folder === undefined ? (built ??= readFiles(buildFolder)) : readFiles(folder);
   const page = files.get('index.html')?.toString();
@@ -34,7 +36,7 @@ export function dashboardRoutes({ basePath, version, readonly, folder }: Dashboa
     // The page names files by their hashes: an old one would ask for files that are gone.
     c.header('Cache-Control', 'no-store');
     if (page === undefined) return c.text('The dashboard is not built. Run "npm run build", then start again.\n', 503);
-    return c.html(filled(page, { basePath, version, readonly, nonce }));
+    return c.html(filled(page, { basePath, version, readonly, globalRoute: globalRoute(), nonce }));
   };
   routes.get(`${basePath}/`, serve);
   if (basePath !== '') routes.get(basePath, serve);

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { groupsQuery, serversQuery } from '../../api/queries.ts';
+import { boot } from '../../boot.ts';
 import { Select } from '../../ui/field.tsx';
 import type { Part } from './choices.ts';
 import { Option, Options } from './option.tsx';
@@ -24,16 +25,18 @@ export function ChooseReach({ onSet }: { readonly onSet: (part: Part) => void })
   ];
   return (
     <div className="flex flex-col gap-3">
-      <Options label={t('connect.steps.reach')}>
-        {(['all', 'smart', 'code'] as const).map((reach) => (
-          <Option
-            key={reach}
-            name={t(`connect.reach.${reach}`)}
-            text={t(`connect.reach.${reach}Text`)}
-            onChoose={() => onSet({ reach, name: undefined })}
-          />
-        ))}
-      </Options>
+      {boot.globalRoute && (
+        <Options label={t('connect.steps.reach')}>
+          {(['all', 'smart', 'code'] as const).map((reach) => (
+            <Option
+              key={reach}
+              name={t(`connect.reach.${reach}`)}
+              text={t(`connect.reach.${reach}Text`)}
+              onChoose={() => onSet({ reach, name: undefined })}
+            />
+          ))}
+        </Options>
+      )}
       <div className="flex flex-wrap gap-3">
         {lists.map(
           ({ reach, first, options }) =>
