@@ -34,7 +34,6 @@ test('programs are found by PATH and PATHEXT, and started by themselves', () => 
     isScript: false,
   });
   expect(start('node').command).toBe(`${node}\\node.exe`);
-  expect(start('missing', ['a'])).toEqual({ command: 'missing', args: ['a'], isScript: false });
 });
 
 test('a script goes through cmd.exe, and gets no argument that could begin another command there', () => {
@@ -44,7 +43,10 @@ test('a script goes through cmd.exe, and gets no argument that could begin anoth
 });
 
 test('a command is looked for in the current folder only when it names a folder', () => {
-  expect(start('run').command).toBe('run');
+  // Given to Windows, it would start D:\\servers\\run.bat.
+  for (const name of ['run', 'run.bat', 'missing'])
+    expect(() => start(name)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  expect(start('.\\missing', ['a'])).toEqual({ command: '.\\missing', args: ['a'], isScript: false });
   expect(start('.\\run')).toMatchObject({ command: 'D:\\servers\\run.bat', isScript: true });
   expect(start('D:\\servers\\run.bat', [], 'C:\\')).toMatchObject({ isScript: true });
 });

@@ -25,13 +25,15 @@ const unsafe = /["%\r\n\0]/;
 
 /**
  * Finds the file of a command as Windows does, by `PATH` and `PATHEXT`, but never in the current folder unless the
- * command says so. `npx` and `npm` are scripts that start Node: they are started as that, without `cmd.exe`. A command
- * that is not found is returned as it is, and starting it fails. Throws HubError `invalid_input` for arguments that a
- * script cannot take.
+ * command says so. `npx` and `npm` are scripts that start Node: they are started as that, without `cmd.exe`. Throws
+ * `ENOENT` for a name that is not found: Windows would look for it in the current folder too. A path that is not found
+ * is returned as it is, and starting it fails. Throws HubError `invalid_input` for arguments that no script can take.
  */
 export function windowsStart(command: string, args: readonly string[], place: Place): WindowsStart {
   const { node = process.execPath, isFile = isFileHere } = place;
   const file = findFile(command, place, isFile);
+  if (file === undefined && !isPath(command))
+    throw Object.assign(new Error(`spawn ${command} ENOENT`), { code: 'ENOENT', syscall: `spawn ${command}` });
   if (file === undefined || !/\.(?:cmd|bat)$/i.test(file)) return { command: file ?? command, args, isScript: false };
   const folder = win32.dirname(file);
   const name = win32.parse(file).name.toLowerCase();
@@ -53,7 +55,7 @@ function findFile(command: string, { env, cwd }: Place, isFile: (path: string) =
   const endings = (variable(env, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';').filter((ending) => ending !== '');
   const isEnded = endings.some((ending) => command.toLowerCase().endsWith(ending.toLowerCase()));
   const names = [...(isEnded ? [command] : []), ...endings.map((ending) => command + ending.toLowerCase())];
-  const folders = /[\\/:]/.test(command) ? [cwd ?? '.'] : (variable(env, 'PATH') ?? '').split(';').map(unquoted);
+  const folders = isPath(command) ? [cwd ?? '.'] : (variable(env, 'PATH') ?? '').split(';').map(unquoted);
   for (const folder of folders.filter((one) => one !== '')) {
     for (const name of names) {
       const path = win32.resolve(folder, name);
@@ -61,6 +63,10 @@ function findFile(command: string, { env, cwd }: Place, isFile: (path: string) =
     }
   }
   return undefined;
+}
+
+function isPath(command: string): boolean {
+  return /[\\/:]/.test(command);
 }
 
 /** Names of variables have no case there: it is `Path` as a rule. */
