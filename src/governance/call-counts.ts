@@ -110,7 +110,7 @@ export function onlyRunning(counted: Counted): Counted {
 }
 
 /** Rounds that cannot be remembered are counted as calls: none may pass twice. */
-function isUsed(used: Map<string, Round>, { use }: Round, clock: number): boolean {
+export function isUsed(used: Map<string, Round>, { use }: Round, clock: number): boolean {
   for (const [known, { untilSecond }] of used) {
     // All live equally long, so the oldest are over first.
     if (untilSecond * 1_000 > clock) break;

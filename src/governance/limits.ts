@@ -1,6 +1,9 @@
 /** Bounds of governance (limits of calls, approvals), with their reasons. Times in milliseconds. */
 export const governanceLimits = {
-  /** Rounds of calls that a hub without a shared database remembers, so that none passes twice: 8 MB. */
+  /**
+   * Rounds of calls that a hub remembers, in memory or in the shared database, so that none passes twice: 8 MB. Past it
+   * a round counts as a call.
+   */
   rounds: 50_000,
   // limits of calls
 

@@ -2,11 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
 import type { Counted } from '../core/access/decision.ts';
 import type { CallLimits } from '../core/settings/types.ts';
 import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { createCallCounts } from './call-counts.ts';
+import { governanceLimits } from './limits.ts';
 import { sharedCallCounts } from './shared-call-counts.ts';
 
 let handle: DatabaseHandle;
@@ -94,4 +96,22 @@ test('another round of a call is no other call at whichever hub it comes, and pa
   // The second time it counts as the second call, then as the third.
   expect([await next(0, `${id} a`), await next(1, `${id} a`)]).toEqual(['taken', 'refused']);
   expect(await next(0, `${id} d`)).toBe('taken');
+});
+
+test('rounds that are remembered are bounded, and none is where no call is counted', async () => {
+  setLimits(governanceLimits, { rounds: 2 });
+  const { id } = hubs({});
+  const untilSecond = Math.ceil(Date.now() / 1_000) + 600;
+  const made = sharedCallCounts(handle, createCallCounts(), logLines());
+  atEnd(() => made.close());
+  const next = async (limits: CallLimits, use: string) =>
+    (await made.take([{ id, what: id, limits, caller: undefined }], { use: `${id} ${use}`, untilSecond })).kind;
+  const remembered = () =>
+    open.query<{ id: string }>('select id from toolhub.call_counts where id like $1', [`round ${id} %`]);
+  for (const use of ['a', 'b', 'c']) expect(await next({ concurrentCalls: 9 }, use)).toBe('taken');
+  expect(await remembered()).toEqual([]);
+  for (const use of ['a', 'b', 'c']) expect(await next({ callsPerMinute: 1 }, use)).toBe('taken');
+  // The third was counted as a call: the next is one too many.
+  expect(await next({ callsPerMinute: 1 }, 'd')).toBe('refused');
+  expect((await remembered()).map((row) => row.id)).toEqual([`round ${id} a`, `round ${id} b`]);
 });

@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import {
   type CallCounts,
+  isUsed,
   onlyRunning,
   type Refused,
   refusedAt,
@@ -26,6 +27,8 @@ export function sharedCallCounts(
   log: Logger,
 ): CallCounts & { close(): void } {
   const hub = randomUUID();
+  /** Rounds that this hub has let pass, as many as it would remember without a database. */
+  const passed = new Map<string, Round>();
   /** What this hub has running, by count and caller. */
   const running = new Map<string, number>();
   let isAlone = false;
@@ -66,12 +69,20 @@ export function sharedCallCounts(
             // In one order, so that two calls never wait for each other.
             for (const id of given.map((one) => one.id).sort())
               await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`limit ${id}`]);
-            const isNew = !round || (await isUsed(tx, round));
+            // Where no call is counted, none can be counted twice.
+            const isCounted = given.some(
+              ({ limits }) => limits.callsPerMinute !== undefined || limits.callsPerDay !== undefined,
+            );
+            const isNew =
+              !round || (isCounted && (isUsed(passed, round, Date.now()) || (await isUsedAnywhere(tx, round))));
             const asked = isNew ? given : given.map(onlyRunning);
             const found = await refusal(tx, asked);
             if (!found) await count(tx, asked, { hub, isNew });
             else if (found.waitsFor) await noteWaiting(tx, found.waitsFor, found.retryAfterMs, hub);
-            if (!found && !isNew) await use(tx, round);
+            if (!found && !isNew && isCounted) {
+              await use(tx, round);
+              passed.set(round.use, round);
+            }
             return found;
           });
           if (refused) return refused;
@@ -147,7 +158,7 @@ function placeOf({ id, caller = '' }: Counted): string {
 }
 
 /** Under the locks of the counts, so that of two hubs one finds it used. The row goes when the minutes before it do. */
-async function isUsed(tx: Transaction, { use: id, untilSecond }: Round): Promise<boolean> {
+async function isUsedAnywhere(tx: Transaction, { use: id, untilSecond }: Round): Promise<boolean> {
   const rows = await tx.query('select 1 from toolhub.call_counts where id = $1 and bucket = $2', [
     `round ${id}`,
     untilSecond,
