@@ -37,11 +37,19 @@ function tracedRequest(request: ClientRequest): TracedRequest {
     method,
     target: targetOf(request, params?.['name']),
     id,
-    sessionId: session?.facts.sid,
+    sessionId: shownSession(session),
     revision: typeof revision === 'string' ? revision : undefined,
     parent: parentOf(meta) ?? parentOf(clientHeaders),
     within,
   };
+}
+
+/** The revision of the HTTP+SSE transport. */
+const sseRevision = '2024-11-05';
+
+/** Left out for HTTP+SSE: where callers have no account, its id alone is enough to send messages in a session. */
+function shownSession(session: ClientRequest['session']): string | undefined {
+  return session?.facts.revision === sseRevision ? undefined : session?.facts.sid;
 }
 
 /** The message's own trace comes first: one HTTP request may carry several messages (SEP-414). */
