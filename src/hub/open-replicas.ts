@@ -5,11 +5,21 @@ import type { Env } from '../env/env.ts';
 import { replicaLimits } from '../replicas/limits.ts';
 import { createReplicas, type OpenReplicas } from '../replicas/replicas.ts';
 import { version } from '../version.ts';
+import type { HttpServer } from './open-server.ts';
 import type { Storage } from './open-storage.ts';
 
 /** The name of this run of the hub, and the other hubs on the same PostgreSQL, if the database is not its own. */
 export function openReplicas(
-  { env, dataDir, database, log }: Pick<Storage, 'dataDir' | 'database' | 'log'> & { env: Env },
+  {
+    env,
+    httpServer,
+    dataDir,
+    database,
+    log,
+  }: Pick<Storage, 'dataDir' | 'database' | 'log'> & {
+    readonly env: Env;
+    readonly httpServer: Pick<HttpServer, 'hubsAt'>;
+  },
   closers: Closers,
 ): { readonly hubId: HubId; readonly replicas: OpenReplicas | undefined } {
   const hubId = newHubId();
@@ -17,6 +27,7 @@ export function openReplicas(
   const secret = env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex');
   const replicas = createReplicas({ id: hubId, secret, version, database, log: log('hub') });
   closers.add(() => replicas.close());
+  httpServer.hubsAt((from) => replicas.isHubAt(from));
   return { hubId, replicas };
 }
 

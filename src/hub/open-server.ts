@@ -17,6 +17,8 @@ export interface HttpServer {
   listen(): Promise<string>;
   /** How requests are answered before there is an HTTP entry. */
   answer(unready: RequestListener): void;
+  /** Which addresses other hubs have: such stand for many clients. */
+  hubsAt(isHub: (address: string) => boolean): void;
   /** From now on requests go through the HTTP entry; `bodies` is the memory for those to MCP endpoints. */
   open(httpEntry: HttpEntry, bodies: ByteBudget): void;
 }
@@ -31,10 +33,12 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
     ServerResponse: SafeResponse,
   });
   server.on('request', (req, res) => (opened ? opened.httpEntry.enter(req, res) : unready?.(req, res)));
+  let isHubAt = (_address: string): boolean => false;
+  const clientAt = clientOf(env.trustProxy);
   const bounds = {
     most: wireLimits.connections,
     mostPerAddress: wireLimits.connectionsPerAddress,
-    clientOf: clientOf(env.trustProxy),
+    clientOf: (address: string) => (isHubAt(address) ? undefined : clientAt(address)),
     refused: refusedConnections(log),
   };
   const fastPath = createFastPath(server, {
@@ -52,6 +56,9 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
     listen: () => (address ??= listen(server, env.host, env.port)),
     answer(listener) {
       unready = listener;
+    },
+    hubsAt(isHub) {
+      isHubAt = isHub;
     },
     open(httpEntry, bodies) {
       opened = { httpEntry, bodies };

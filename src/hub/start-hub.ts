@@ -110,7 +110,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const whom = whomOf(env, outside, () => access);
   const hearing = (...asked: AskedToHear) => mayHear({ settings: snapshots.settings(), catalogue: shown() }, ...asked);
   const seenParts = { views, catalogue: shown, mayHear: hearing, ownItems: snapshots.settings };
-  const group = openReplicas({ ...storage, env }, closers);
+  const group = openReplicas({ ...storage, env, httpServer }, closers);
   const clients = openClients({ ...whom, ...seenParts, ...group, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());

@@ -2,7 +2,8 @@ import { cameFrom, isPassedOn } from '../core/access/came-from.ts';
 import { type HubId, hubOf } from '../core/hub-id.ts';
 import { readResultName } from '../core/large-results.ts';
 import { errorTable } from '../core/errors.ts';
-import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
+import { principalId } from '../core/access/principal.ts';
+import { isObject, rpcErrors, type RpcMessage } from '../core/protocol/rpc.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import { PlainRequest } from '../wire/http.ts';
 import { hubOfEvent } from './event-log.ts';
@@ -19,6 +20,8 @@ export interface ElsewhereOptions {
 /** What a request is about. */
 interface About {
   readonly messages: readonly ClientMessage[];
+  /** The hub that alone has it. */
+  readonly at?: HubId | undefined;
   /** Its session. */
   readonly facts?: Pick<SessionFacts, 'sid'> | undefined;
 }
@@ -34,18 +37,22 @@ const attempts = 3;
 export function atItsHub(context: RequestContext, about: About, options: ElsewhereOptions, here: () => void): void {
   const { replicas } = options;
   if (!replicas || isPassedOn(context.req)) return here();
+  if (hubsNamedIn(about).length > 1) return refuseSplit(context, about.messages);
   tryFor(attempts);
 
   function tryFor(left: number): void {
     const wanted = replicas && hubFor(context, about, options);
-    if (!replicas || !wanted || left === 0) return here();
+    if (!replicas || !wanted) return here();
+    if (left === 0) return hasAnswer(about) ? refuseLost(context, 'unreachable', about.messages) : here();
     if (wanted.kind === 'lost') return refuseLost(context, wanted.place, about.messages);
-    const { req, res, headers } = context;
+    const { req, res, headers, principal } = context;
+    const address = cameFrom(req);
     const refused = replicas.passOn(wanted.hub, {
       request: { method: req.method, url: req.url, headers: req.headers },
       res,
       body: bodyOf(context, about.messages),
-      address: cameFrom(req),
+      address,
+      owner: principal.kind === 'anonymous' ? `address ${context.address ?? address ?? ''}` : principalId(principal),
       failed(sent) {
         if (!sent || about.messages.every(isRepeatable)) return tryFor(left - 1);
         const { status, rpc } = errorTable.upstream_failed;
@@ -63,26 +70,31 @@ type Wanted = { readonly kind: 'hub'; readonly hub: HubId } | { readonly kind: '
 type Lost = 'unreachable' | 'gone';
 
 /** Undefined: this one. */
-function hubFor(
-  { req }: RequestContext,
-  { messages, facts }: About,
-  { replicas, sessions }: ElsewhereOptions,
-): Wanted | undefined {
+function hubFor({ req }: RequestContext, about: About, { replicas, sessions }: ElsewhereOptions): Wanted | undefined {
   if (!replicas) return undefined;
+  const { messages, facts, at } = about;
   const lastEvent = req.method === 'GET' ? req.headers['last-event-id'] : undefined;
-  const named = typeof lastEvent === 'string' ? hubOfEvent(lastEvent) : hubNamedIn(messages[0]?.message);
+  const named = typeof lastEvent === 'string' ? hubOfEvent(lastEvent) : hubsNamedIn(about)[0];
   const place = named === undefined ? undefined : replicas.placeOf(named);
   if (named !== undefined && (place === 'reachable' || place === 'leaving')) return { kind: 'hub', hub: named };
   if (place === 'here') return undefined;
   // Only the call that asked can use an answer.
-  if ((place === 'unreachable' || place === 'gone') && isAnswer(messages[0]?.message)) return { kind: 'lost', place };
-  if (place === 'unreachable' && hubOfState(messages[0]?.message) !== undefined) return { kind: 'lost', place };
+  if ((place === 'unreachable' || place === 'gone') && hasAnswer(about)) return { kind: 'lost', place };
+  if (place === 'unreachable' && messages.some(({ message }) => hubOfState(message) !== undefined))
+    return { kind: 'lost', place };
+  if (at !== undefined) return undefined;
   // What a session has going on here is known to no other hub.
   if (!facts || sessions.byId(facts.sid)) return undefined;
   const home = hubOf(facts.sid);
   const isThere = home !== undefined && ['here', 'reachable'].includes(replicas.placeOf(home));
   const hub = isThere ? home : replicas.heirOf(facts.sid);
   return hub === replicas.id ? undefined : { kind: 'hub', hub };
+}
+
+/** The hubs that one of these is about: a request can go to one. */
+function hubsNamedIn({ messages, at }: About): HubId[] {
+  const named = at === undefined ? messages.map(({ message }) => hubNamedIn(message)) : [at];
+  return [...new Set(named)].filter((hub) => hub !== undefined);
 }
 
 /** The hub that gave out an id which a message comes back with. */
@@ -99,6 +111,10 @@ function hubNamedIn(message: RpcMessage | undefined): HubId | undefined {
 /** The hub at which the call waits that a stateless client comes back to. */
 function hubOfState(message: RpcMessage | undefined): HubId | undefined {
   return message && isObject(message.params) ? hubOf(message.params['requestState']) : undefined;
+}
+
+function hasAnswer({ messages }: About): boolean {
+  return messages.some(({ message }) => isAnswer(message));
 }
 
 function isAnswer(message: RpcMessage | undefined): boolean {
@@ -126,6 +142,11 @@ function refuseLost(context: RequestContext, place: Lost, [first]: readonly Clie
   // An answer has the id of the question, which is no request of the client.
   const id = isAnswer(first?.message) ? undefined : first?.id;
   refuse(context, status, rpc, text, place === 'gone' ? {} : { id, headers: { 'retry-after': '2' } });
+}
+
+function refuseSplit(context: RequestContext, [first]: readonly ClientMessage[]): void {
+  const text = 'The messages of this batch belong to different hubs. Send each by itself.';
+  refuse(context, 400, rpcErrors.invalidRequest, text, { id: first?.id });
 }
 
 function refuseFull(context: RequestContext, [first]: readonly ClientMessage[]): void {

@@ -95,7 +95,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
     const connection = connections.get(sid);
     if (!connection && isElsewhere(context, sid, options)) {
       const read = await readMessage(context);
-      if (read) atItsHub(context, { messages: [read], facts: { sid } }, options, () => noStream(context));
+      if (read) atItsHub(context, { messages: [read], at: hubOf(sid) }, options, () => noStream(context));
       return;
     }
     if (!connection || principalId(connection.principal) !== principalId(context.principal)) {
@@ -142,7 +142,8 @@ function noStream(context: RequestContext): void {
 /** Whether the stream of a session may be at another hub, which then decides whose it is. */
 function isElsewhere({ req }: RequestContext, sid: string, { replicas }: EndpointOptions): boolean {
   const hub = hubOf(sid);
-  return hub !== undefined && !isPassedOn(req) && replicas?.placeOf(hub) === 'reachable';
+  const place = hub === undefined || isPassedOn(req) ? undefined : replicas?.placeOf(hub);
+  return place === 'reachable' || place === 'leaving';
 }
 
 /** The live session of a stream: it exists exactly as long as the stream. */

@@ -23,8 +23,18 @@ export const replicaLimits = {
   lastAnswersLookMs: 20,
   /** Addresses that a hub gives: one for each network of its machine. */
   urls: 8,
-  /** Connections to another hub for requests that are passed on, and requests at once: a stream holds one for hours. */
-  passedAtOnce: 1_500,
+  /** Requests that are passed on to one other hub at once, streams not counted: each has a connection. */
+  passedCalls: 1_500,
+  /** Streams (GET) that are passed on to one other hub: as many as a hub has (`mcpLimits.streams`), each for hours. */
+  passedStreams: 20_000,
+  /** The part of either that one principal, or one address without an account, may have. */
+  passedPart: 0.5,
+  /** A client that takes nothing of what was passed back to it for this long is dropped (`mcpLimits.unreadMs`). */
+  unreadMs: 60_000,
+  /** What is under way at a hub that said that it stops ends within this time: longer than `hubLimits.drainMs`. */
+  leavingMs: 20_000,
+  /** Of the answer to the question whether a hub is there: an id, a clock and a proof. */
+  helloBytes: 1_000,
   /** How long connecting may take. */
   connectMs: 2_000,
   /** Below `wireLimits.idleConnectionMs`: a connection is not used that the other side is about to close. */
@@ -39,6 +49,8 @@ export const replicaLimits = {
   newsMs: 20,
   /** And no more of them than this: what a notification of the database holds. */
   newsChars: 7_000,
-  /** News that wait for the database; past it the oldest go. */
+  /** The id of a cancelled request, as JSON text: clients count, or use a UUID. */
+  newsIdChars: 200,
+  /** News of one kind that wait for the database; past it the oldest go. */
   newsWaiting: 1_000,
 } as const;

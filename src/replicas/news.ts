@@ -22,22 +22,31 @@ const channel = 'session_news';
 
 /** Tells all hubs on the same database; while it is away, what is told waits, and the oldest goes. */
 export function createNews({ own, database, heard, log }: NewsOptions) {
-  const waiting: string[] = [];
+  // Apart, so that clients which cancel a lot push out no ended session.
+  const ended = new Set<string>();
+  const cancelled = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  let isSending = false;
 
   async function send(): Promise<void> {
     timer = undefined;
     const open = database.current();
-    if (!open) return;
+    if (!open || isSending) return;
     const texts: string[] = [];
     let chars = 0;
-    for (const text of waiting) {
+    for (const text of [...ended, ...cancelled]) {
       if ((chars += text.length + 1) > replicaLimits.newsChars) break;
       texts.push(text);
     }
-    waiting.splice(0, texts.length);
-    if (waiting.length > 0) later();
-    await open.notify(channel, `{"from":${JSON.stringify(own)},"news":[${texts.join(',')}]}`);
+    if (texts.length === 0) return;
+    isSending = true;
+    try {
+      await open.notify(channel, `{"from":${JSON.stringify(own)},"news":[${texts.join(',')}]}`);
+    } finally {
+      isSending = false;
+    }
+    for (const text of texts) if (!ended.delete(text)) cancelled.delete(text);
+    if (ended.size + cancelled.size > 0) later();
   }
 
   function later(): void {
@@ -53,11 +62,15 @@ export function createNews({ own, database, heard, log }: NewsOptions) {
 
   return {
     tell(news: News): void {
+      // An id of a request that its client made very long is told to no other hub.
+      if (news.kind === 'cancelled' && news.id.length > replicaLimits.newsIdChars) return;
       const text = asciiText(news);
-      // What no notification holds is told to no other hub: an id of a request that its client made very long.
+      // What no notification holds: a reason in characters that take six each.
       if (text.length > replicaLimits.newsChars / 2) return;
-      waiting.push(text);
-      if (waiting.length > replicaLimits.newsWaiting) waiting.shift();
+      const waiting = news.kind === 'ended' ? ended : cancelled;
+      waiting.add(text);
+      const [oldest] = waiting;
+      if (waiting.size > replicaLimits.newsWaiting && oldest !== undefined) waiting.delete(oldest);
       later();
     },
     close(): void {

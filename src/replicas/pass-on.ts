@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { replicaLimits } from './limits.ts';
 import { passHeader, type PassedRequest, type Passes } from './pass.ts';
 import type { Peer } from './peer.ts';
+import type { Way } from './way.ts';
 
 /** What an answer needs of the response to the client; `HttpResponse` (`wire/`) is one. */
 export interface PassedResponse {
@@ -12,6 +13,8 @@ export interface PassedResponse {
   write(chunk: Buffer, taken?: () => void): boolean;
   end(chunk?: Buffer): unknown;
   on(event: 'close', listener: () => void): unknown;
+  readonly writableLength: number;
+  setTimeout(ms: number, late: () => void): unknown;
   destroy(): unknown;
 }
 
@@ -22,6 +25,8 @@ export interface Passing {
   readonly body: string | Buffer | undefined;
   /** Where the request came from. */
   readonly address: string | undefined;
+  /** Whose request it is: one of them takes no more than its part of the way to another hub. */
+  readonly owner: string;
   /**
    * Called when nothing was answered: `sent` says whether the other hub may have had the request. Not called when the
    * client left.
@@ -34,13 +39,15 @@ export type NotPassed = 'unreachable' | 'full';
 
 /** Sends a request on to another hub, and its answer back as it comes. Returns why it cannot, if so. */
 export function passOn(peer: Peer, passing: Passing, passes: Passes, open: Set<Passed>): NotPassed | undefined {
-  const { pool } = peer;
-  if (!pool) return 'unreachable';
-  if (peer.passing >= replicaLimits.passedAtOnce) return 'full';
-  const { request, body, address } = passing;
+  const { request, res, body, address, owner } = passing;
+  const way = peer.way(request.method === 'GET');
+  if (!way) return 'unreachable';
+  if (way.isFull(owner)) return 'full';
+  // Nothing would tell that its client left: that was before.
+  if (res.destroyed) return undefined;
   const pass = passes.make(request, { hub: peer.id, at: peer.at }, address);
-  const passed = new Passed(peer, passing, open);
-  pool.dispatch(
+  const passed = new Passed(peer, way, passing, open);
+  way.pool.dispatch(
     {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -77,19 +84,25 @@ function headersOf({ headers }: PassedRequest): string[] {
 /** A request that is at another hub: undici's handler of its answer. */
 export class Passed implements Dispatcher.DispatchHandler {
   readonly #peer: Peer;
+  readonly #way: Way;
   readonly #passing: Passing;
   readonly #open: Set<Passed>;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Some of the request may have left this hub. */
+  #isSent = false;
   #isOver = false;
+  /** Runs while the client takes nothing. */
+  #unread: NodeJS.Timeout | undefined;
   #isStream = false;
   /** What came of a short answer. */
   #whole: Buffer[] | undefined;
 
-  constructor(peer: Peer, passing: Passing, open: Set<Passed>) {
+  constructor(peer: Peer, way: Way, passing: Passing, open: Set<Passed>) {
     this.#peer = peer;
+    this.#way = way;
     this.#passing = passing;
     this.#open = open;
-    peer.passing++;
+    way.add(passing.owner, 1);
     open.add(this);
     passing.res.on('close', () => this.#left());
   }
@@ -103,7 +116,8 @@ export class Passed implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(clientLeft);
+    if (this.#isOver) return controller.abort(clientLeft);
+    this.#isSent = true;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
@@ -125,24 +139,35 @@ export class Passed implements Dispatcher.DispatchHandler {
     let isTaken = false;
     const taken = (): void => {
       isTaken = true;
+      clearTimeout(this.#unread);
+      this.#unread = undefined;
       if (controller.paused) controller.resume();
     };
-    if (!this.#passing.res.write(chunk, taken) && !isTaken) controller.pause();
+    const { res } = this.#passing;
+    if (res.write(chunk, taken) || isTaken) return;
+    controller.pause();
+    this.#unread ??= setTimeout(() => res.destroy(), replicaLimits.unreadMs).unref();
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#passing.res.end(this.#whole && Buffer.concat(this.#whole));
+    const { res } = this.#passing;
+    res.end(this.#whole && Buffer.concat(this.#whole));
+    if (res.writableLength > 0) res.setTimeout(replicaLimits.unreadMs, () => res.destroy());
   }
 
-  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+  onResponseError(): void {
     if (this.#isOver) return;
     this.#end();
-    const unsent = isUnsent(error);
-    this.#peer.failed(unsent);
     const { res, failed } = this.#passing;
-    if (!res.headersSent) return failed(!unsent);
+    const looked = this.#peer.failed();
+    // What could not be sent is tried again, once it is known whether that hub is still there.
+    if (!this.#isSent)
+      return void looked.then(() => {
+        if (!res.destroyed) failed(false);
+      });
+    if (!res.headersSent) return failed(true);
     // A client of a stream comes back; of an answer that broke off in the middle nothing can be said.
     if (this.#isStream) res.end();
     else res.destroy();
@@ -156,15 +181,10 @@ export class Passed implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#isOver = true;
-    this.#peer.passing--;
+    clearTimeout(this.#unread);
+    this.#way.add(this.#passing.owner, -1);
     this.#open.delete(this);
   }
 }
 
 const clientLeft = new Error('The client left.');
-
-/** Whether nothing of the request has left this hub. */
-function isUnsent(error: Error): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'EHOSTUNREACH';
-}

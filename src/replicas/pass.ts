@@ -34,12 +34,19 @@ export function createPasses(secret: string, own: HubId, now: () => number = () 
     return right.length === given.length && timingSafeEqual(right, given);
   };
   const numbers = new Map<HubId, Numbers>();
-  let last = 0;
+  /** Counted for each hub, so that a number far below the highest there is an old one. */
+  const lasts = new Map<HubId, number>();
+
+  function nextFor(hub: HubId): number {
+    const next = (lasts.get(hub) ?? 0) + 1;
+    putLast(lasts, hub, next);
+    return next;
+  }
 
   return {
     make(request, { hub, at }, address = '') {
       const from = Buffer.from(address).toString('base64url');
-      const stated = [own, hub, Math.round(at), (last += 1), from].join('.');
+      const stated = [own, hub, Math.round(at), nextFor(hub), from].join('.');
       return `${stated}.${sign(`pass\n${stated}\n${boundOf(request)}`)}`;
     },
     check(request) {
@@ -51,11 +58,7 @@ export function createPasses(secret: string, own: HubId, now: () => number = () 
       if (to !== own || !(Math.abs(Number(at) - now()) <= replicaLimits.passMs)) return undefined;
       if (!isSigned(`pass\n${stated}\n${boundOf(request)}`, given.slice(cut + 1))) return undefined;
       const seen = numbers.get(from) ?? new Numbers();
-      // The last one of a hub that has just come; the first of one that is long gone goes.
-      numbers.delete(from);
-      numbers.set(from, seen);
-      const [oldest] = numbers.keys();
-      if (numbers.size > replicaLimits.hubs && oldest !== undefined) numbers.delete(oldest);
+      putLast(numbers, from, seen);
       if (!seen.isNew(Number(number))) return undefined;
       return { address: address === '' ? undefined : Buffer.from(address, 'base64url').toString() };
     },
@@ -64,7 +67,18 @@ export function createPasses(secret: string, own: HubId, now: () => number = () 
   };
 }
 
-/** Names two hubs that have the same secret alike, and says nothing else about it. */
+/** The hub that was used last is the last; the first, of one that is long gone, goes. */
+function putLast<T>(all: Map<HubId, T>, hub: HubId, value: T): void {
+  all.delete(hub);
+  all.set(hub, value);
+  const [oldest] = all.keys();
+  if (all.size > replicaLimits.hubs && oldest !== undefined) all.delete(oldest);
+}
+
+/**
+ * Names two hubs that have the same secret alike. Who reads it can test guesses of the secret against it, as against
+ * any token that it signs: that no guess is right is why a secret has at least 32 bytes.
+ */
 export function secretHash(secret: string): string {
   const key = new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), 'toolhub name of the secret v1', 16));
   return Buffer.from(key).toString('hex');
@@ -80,15 +94,15 @@ function boundOf({ method, url, headers }: PassedRequest): string {
 /** Which numbers of a hub were used: those far below the highest count as used. */
 class Numbers {
   #highest = 0;
-  readonly #used = new Set<number>();
+  /** Each number has its place, by its remainder: of two that share one, the smaller counts as used anyway. */
+  readonly #used = new Float64Array(replicaLimits.passNumbers);
 
   isNew(number: number): boolean {
-    if (!Number.isSafeInteger(number) || number <= this.#highest - replicaLimits.passNumbers) return false;
-    if (this.#used.has(number)) return false;
-    this.#used.add(number);
+    const { length } = this.#used;
+    if (!Number.isSafeInteger(number) || number < 1 || number <= this.#highest - length) return false;
+    if (this.#used[number % length] === number) return false;
+    this.#used[number % length] = number;
     if (number > this.#highest) this.#highest = number;
-    if (this.#used.size > replicaLimits.passNumbers)
-      for (const old of this.#used) if (old <= this.#highest - replicaLimits.passNumbers) this.#used.delete(old);
     return true;
   }
 }

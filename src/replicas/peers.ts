@@ -13,6 +13,8 @@ export interface Peers {
   get(id: HubId): Peer | undefined;
   placeOf(id: HubId): HubPlace;
   reachable(): HubId[];
+  /** Whether one of them asked from this address. */
+  isAt(address: string): boolean;
   /** Those that may take over what belonged to others. */
   heirs(): HubId[];
   readonly size: number;
@@ -72,6 +74,7 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
       return peer.isLeaving ? 'leaving' : peer.isReachable ? 'reachable' : 'unreachable';
     },
     reachable: () => [...peers.values()].filter(({ isReachable }) => isReachable).map(({ id }) => id),
+    isAt: (address) => [...peers.values()].some((peer) => peer.address === address),
     heirs: () => [...peers.values()].filter((one) => one.isReachable && one.isSettled).map(({ id }) => id),
     get size() {
       return peers.size;
@@ -80,8 +83,7 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
       for (const row of rows) meet(row);
       for (const peer of peers.values()) {
         const row = rows.find(({ id }) => id === peer.id);
-        // Only the hub itself takes its row away.
-        if (!row) peer.leaves();
+        // A row that is missing says little: the table may have been emptied. One that stops says so itself.
         const isThere = row?.isThere === true;
         // One that stops ends what is under way there.
         if (isThere || peer.isReachable || peer.isLeaving || peer.passing > 0) continue;

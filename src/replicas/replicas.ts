@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { heirOf, type HubId } from '../core/hub-id.ts';
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
+import { helloAnswer, helloIn } from './hello.ts';
 import { hubsChannel, hubTable } from './hub-table.ts';
 import { replicaLimits } from './limits.ts';
 import { createNews, type News } from './news.ts';
 import { createPasses, type PassedRequest, secretHash } from './pass.ts';
 import { type NotPassed, type Passed, type Passing, passOn } from './pass-on.ts';
-import { helloAnswer, helloIn } from './peer.ts';
 import { createPeers, type HubPlace } from './peers.ts';
 
 /**
@@ -27,8 +27,10 @@ export interface Replicas {
   onNews(heard: (news: News) => void): void;
   /** The pass of a request: undefined where it has a bad one. */
   checkPass(request: PassedRequest): { readonly address: string | undefined } | undefined;
-  /** The answer to a hub that asks whether this one is there; undefined for all others. */
-  hello(url: string): string | undefined;
+  /** The answer to a hub that asks whether this one is there, from `address`; undefined for all others. */
+  hello(url: string, address: string | undefined): string | undefined;
+  /** Whether another hub asked from this address: it has connections for all of its clients. */
+  isHubAt(address: string): boolean;
   /** Hubs with the same secret, this one included, and how many of them can be reached. */
   counts(): { readonly known: number; readonly reachable: number };
 }
@@ -100,10 +102,13 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
     tell: (one) => news.tell(one),
     onNews: (listener) => void (heard = listener),
     checkPass: (request) => passes.check(request),
-    hello(url) {
+    isHubAt: (address) => peers.isAt(address),
+    hello(url, address) {
       const asked = table && helloIn(url, passes);
       if (!asked) return undefined;
-      if (asked.isLeaving) peers.get(asked.from)?.leaves();
+      const peer = peers.get(asked.from);
+      if (peer) peer.address = address;
+      if (asked.isLeaving) peer?.leaves();
       return helloAnswer(id, asked.nonce, { now: performance.now(), isSettled }, passes);
     },
     counts: () => ({ known: peers.size + 1, reachable: peers.reachable().length + 1 }),

@@ -26,7 +26,10 @@ export function readinessOf({ isOpen, isStopping, database, isShared }: Readines
 }
 
 /** Answers `/health/live` and `/health/ready`. False: the request is for something else. */
-export type Probe = (req: Pick<IncomingMessage, 'method' | 'url'>, res: ServerResponse) => boolean;
+export type Probe = (req: Pick<IncomingMessage, 'method' | 'url' | 'socket'>, res: ServerResponse) => boolean;
+
+/** The answer to another hub, by the address that its question came from. */
+type Hello = (url: string, address: string | undefined) => string | undefined;
 
 /**
  * `/health/live`: 200 as soon as the hub listens and as long as its event loop turns, whatever else is wrong.
@@ -34,12 +37,12 @@ export type Probe = (req: Pick<IncomingMessage, 'method' | 'url'>, res: ServerRe
  * of the hub. They wait for no other part. `hello` answers other hubs on the same database at `/health/hub`; for all
  * others there is no such path.
  */
-export function createProbe(ready: () => Readiness, hello?: (url: string) => string | undefined): Probe {
-  return ({ method = 'GET', url = '/' }, res) => {
+export function createProbe(ready: () => Readiness, hello?: Hello): Probe {
+  return ({ method = 'GET', url = '/', socket }, res) => {
     const path = url.split('?', 1)[0];
     if (method !== 'GET' && method !== 'HEAD') return false;
     if (path === '/health/hub') {
-      const text = hello?.(url);
+      const text = hello?.(url, socket.remoteAddress);
       if (text !== undefined) send(res, 200, text);
       return text !== undefined;
     }
