@@ -73,3 +73,10 @@ test('that a guard without an id does not work is said of no other that takes it
   expect(guards.failure({ ...second, name: '1' })).toBeUndefined();
   expect(guards.failure({ ...first, name: '2' })).toMatchObject({ failing: 'is away' });
 });
+
+test('a guard that was given another address is not said to fail as it did before', () => {
+  const { guards, guard } = guardsAt('http://127.0.0.1:9/');
+  guards.noted(guard, { why: 'is away', code: 'unreachable' });
+  expect(guards.failure(guard)).toMatchObject({ failing: 'is away' });
+  expect(guards.failure({ ...guard, url: 'http://127.0.0.1:10/' })).toBeUndefined();
+});

@@ -127,9 +127,12 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
   };
 }
 
-/** What stays the same when guards before it come or go: a name that is its place would be that of another then. */
+/**
+ * What stays the same when guards before it come or go: a name that is its place would be that of another then. A guard
+ * that was changed is another one: what it failed at may be what was changed.
+ */
 function keyOf({ name, url, on, servers }: GuardSettings): string {
-  return /^\d+$/.test(name) ? JSON.stringify([url, on, servers]) : name;
+  return JSON.stringify([/^\d+$/.test(name) ? '' : name, url, on, servers]);
 }
 
 function failed(code: GuardFailure, why: string): GuardReply {
