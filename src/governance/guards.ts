@@ -52,7 +52,7 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
   let client: ReturnType<typeof openClient> | undefined;
   let waiting = 0;
   let waitingChars = 0;
-  const failing = new Map<string, Failing>();
+  const failing = new Map<string, Failing & { readonly where: string }>();
 
   async function post(guard: GuardSettings, body: string, signal: AbortSignal): Promise<GuardReply> {
     const { url, secret } = address(guard);
@@ -110,7 +110,8 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
       failing.delete(key);
       if (failed) {
         const { why, code } = failed;
-        failing.set(key, { failing: why, code, since: before?.since ?? new Date().toISOString() });
+        const since = before?.since ?? new Date().toISOString();
+        failing.set(key, { failing: why, code, since, where: whereOf(guard) });
       }
       // Those of guards that are gone, or were changed.
       for (const old of [...failing.keys()].slice(0, -coreLimits.guards)) failing.delete(old);
@@ -120,19 +121,26 @@ export function createGuards({ address, log }: GuardsOptions): Guards {
           meanwhile: onFailure === 'allow' ? 'what it would see passes' : 'what it would see is refused',
         });
     },
-    failure: (guard) => failing.get(keyOf(guard)),
+    failure(guard) {
+      const known = failing.get(keyOf(guard));
+      if (known?.where !== whereOf(guard)) return undefined;
+      const { failing: why, code, since } = known;
+      return { failing: why, code, since };
+    },
     async close() {
       await (await client)?.agent.destroy();
     },
   };
 }
 
-/**
- * What stays the same when guards before it come or go: a name that is its place would be that of another then. A guard
- * that was changed is another one: what it failed at may be what was changed.
- */
-function keyOf({ name, url, on, servers }: GuardSettings): string {
-  return JSON.stringify([/^\d+$/.test(name) ? '' : name, url, on, servers]);
+/** What stays the same when guards before it come or go: a name that is its place would be that of another then. */
+function keyOf(guard: GuardSettings): string {
+  return /^\d+$/.test(guard.name) ? whereOf(guard) : guard.name;
+}
+
+/** What a failure may be due to: a guard that was changed in it need not fail any more. */
+function whereOf({ url, on, servers }: GuardSettings): string {
+  return JSON.stringify([url, on, servers]);
 }
 
 function failed(code: GuardFailure, why: string): GuardReply {
