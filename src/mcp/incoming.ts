@@ -120,10 +120,10 @@ function isLargeMessage({ member }: LargeObject): boolean {
   });
 }
 
-/** Null, which is neither an id nor a name, for what is too long to be one. */
+/** Null, which is neither an id nor a name, for what is too long to be parsed at once; a string never is. */
 function shortValue(text: string | undefined): unknown {
   if (text === undefined) return undefined;
-  return text.length > mcpLimits.memberChars ? null : JSON.parse(text);
+  return text.length > mcpLimits.memberChars && !text.startsWith('"') ? null : JSON.parse(text);
 }
 
 /** Members of params that may be of any length: they are passed on, and looked into by a policy or a guard at most. */

@@ -37,7 +37,7 @@ test.each(Object.entries(quoted))('%s shows the runs of %j that were recorded la
 test('the README says what the recorded runs say of a call', () => {
   const readme = read('README.md');
   expect(withLine(readme, readResults())).toBe(readme);
-  expect(readme).toMatch(/^A call takes [\d.]+ × .*BENCHMARKS\.md\)\)\.$/m);
+  expect(readme).toMatch(/^Against the smallest relay .* a call costs [\d.]+ × .*BENCHMARKS\.md\)\)\.$/m);
 });
 
 test.each(documents)('what %s says of speed is in the last recorded run', (path) => {
