@@ -105,7 +105,7 @@ export function withTables(text, runs) {
 
 /** The README with the line that these runs make. */
 export function withLine(text, runs) {
-  return text.replace(/^A call takes .*BENCHMARKS\.md\)\)\.$/m, () => aimsLine(runs));
+  return text.replace(/^Against the smallest relay .*BENCHMARKS\.md\)\)\.$/m, () => aimsLine(runs));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
