@@ -16,7 +16,7 @@ export function setCameFrom(request: Connected, address: string | undefined): vo
   passedOn.set(request, address);
 }
 
-/** Whether another hub passed a request on: it is answered here, whatever it names. */
+/** Whether another hub passed a request on. This hub answers such a request and never passes it on again. */
 export function isPassedOn(request: Connected): boolean {
   return passedOn.has(request);
 }
