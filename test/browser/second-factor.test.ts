@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deferred } from '../../src/core/deferred.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { authenticator, setUpTotp } from '../kit/second-factor.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -79,6 +80,36 @@ describe('a second factor', () => {
     await page.getByRole('button', { name: 'Turn off the app' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Turn off the app' }).click();
     await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+  });
+
+  test('a request that begins while a password changes is sent with the new cookies', async () => {
+    const ida = await person('ida');
+    const page = await visit(hub, '/account', { as: ida });
+    const order: string[] = [];
+    const held = deferred<void>();
+    await page.route('**/api/auth/change-password', (route) => held.promise.then(() => route.continue()));
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url());
+      if (/change-password|password-check/.test(pathname))
+        order.push(`${pathname.split('/').pop()} ${response.status()}`);
+    });
+    await page.getByLabel('Current password').fill(ida.password);
+    await page.getByLabel('New password', { exact: true }).fill('another horse');
+    await page
+      .getByText(/Strong|Good|Fair|Weak/)
+      .first()
+      .waitFor();
+    await page.getByLabel('New password again').fill('another horse');
+    order.length = 0;
+    const sent = page.waitForRequest('**/api/auth/change-password');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await sent;
+    await page.getByLabel('New password', { exact: true }).fill('a horse of another colour');
+    // Longer than the page waits before it asks how strong what was typed is.
+    await page.waitForTimeout(600);
+    expect(order).toEqual([]);
+    held.resolve();
+    await expect.poll(() => order).toEqual(['change-password 200', 'password-check 200']);
   });
 
   test('may be a passkey: made with a name, used at a login, and deleted', async () => {

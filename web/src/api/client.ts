@@ -101,7 +101,10 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await ask<T>(path, { signal })).data;
 }
 
-/** A request that may be answered with new cookies: what is refused meanwhile waits for them. */
+/**
+ * A request that may be answered with new cookies. Others wait for its answer: one that began meanwhile could be sent
+ * with the value of the old cookie for `x-csrf-token` beside the new cookies, and be refused.
+ */
 let entering: Promise<unknown> = Promise.resolve();
 
 /** The answer as it came. Throws ApiError unless it is good. */
@@ -109,6 +112,7 @@ export async function send(
   path: string,
   { method = 'GET', body, headers, signal, secondCredential = false }: Request = {},
 ): Promise<Response> {
+  if (!secondCredential) await entering;
   const csrf = session.csrf();
   const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
   const init: RequestInit = {
