@@ -66,6 +66,16 @@ const aims = [
     most: 1.05,
     of: (_, rows) => Math.max(...rows('crowd').map(({ p99Ratio }) => p99Ratio)),
   },
+  {
+    aim: 'packages that are installed to run it',
+    most: 120,
+    of: (find) => find('install', { part: 'all' }).packages,
+  },
+  {
+    aim: 'disk of an installation, MB',
+    most: 150,
+    of: (find) => find('install', { part: 'all' }).mb,
+  },
 ];
 
 /** Each aim with what was measured; `isReached` is undefined where no run was recorded. */

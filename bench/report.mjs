@@ -52,8 +52,6 @@ const heads = {
   listedMs: 'all listed ms',
   databaseMs: 'database open ms',
   busy: 'core busy',
-  databaseMs: 'database open ms',
-  busy: 'core busy',
   startCpuMs: 'CPU ms to /health',
   besideP50: 'p50 ms of calls beside',
   besideP99: 'p99 ms of calls beside',
@@ -71,6 +69,7 @@ const heads = {
   plainAfterS: 'those without installation after s',
   neededSecondAttempt: 'of those that work, needed another attempt',
   brokenCaches: 'broken caches',
+  mb: 'MB on disk',
 };
 
 export function readResults() {

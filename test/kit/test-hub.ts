@@ -156,11 +156,11 @@ export interface HubProcess extends Files, Reach {
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /**
- * `toolhub serve` as a process of its own. Resolves when it answers `/health`; throws with its output when it ends
- * before.
+ * `toolhub serve` as a process of its own; `program` is its `cli.js`. Resolves when it answers `/health`; throws with
+ * its output when it ends before.
  */
-export async function hubProcess(options: HubOptions = {}): Promise<HubProcess> {
-  const started = await startProcess(options);
+export async function hubProcess(options: HubOptions = {}, program = cli): Promise<HubProcess> {
+  const started = await startProcess(options, program);
   const url = await until(
     'the hub printed its address',
     () => {
@@ -186,10 +186,10 @@ export async function failedStart(options: HubOptions = {}, timeoutMs = 60_000):
   return { ...exit, output: started.output() };
 }
 
-async function startProcess(options: HubOptions) {
-  if (!existsSync(cli)) throw new Error('dist/cli.js is missing: npm run build');
+async function startProcess(options: HubOptions, program = cli) {
+  if (!existsSync(program)) throw new Error(`${program} is missing: npm run build`);
   const own = await files(options);
-  const child = spawn(process.execPath, [cli, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     cwd: own.folder,
     env: {
       PATH: process.env['PATH'] ?? '',
