@@ -1,4 +1,4 @@
-import { HubError } from '../core/errors.ts';
+import { saying } from '../core/sentences.ts';
 import { governanceLimits } from './limits.ts';
 
 /** A call that waits for the yes of a person (CONTRACT §9, Approvals). */
@@ -177,13 +177,8 @@ export function approvalsInMemory(): ApprovalStore {
 export function checkRoom(waiting: number, ofCaller: number): void {
   const { approvals, approvalsPerCaller, approvalRetryMs: retryAfterMs } = governanceLimits;
   if (ofCaller >= approvalsPerCaller)
-    throw new HubError(
-      'approval',
-      `${ofCaller} calls of this caller wait for approval already. Wait for their answers first.`,
-      { data: {}, retryAfterMs },
-    );
-  if (waiting >= approvals)
-    throw new HubError('approval', 'Too many calls wait for approval. Try again later.', { data: {}, retryAfterMs });
+    throw saying('approval', 'calls_wait', { count: String(ofCaller) }, { data: {}, retryAfterMs });
+  if (waiting >= approvals) throw saying('approval', 'approvals_full', {}, { data: {}, retryAfterMs });
 }
 
 /** The newest first, with those that time has ended. */

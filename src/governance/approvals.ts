@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import { forwardClock } from '../core/forward-clock.ts';
+import { saying } from '../core/sentences.ts';
 import { type Approval, type ApprovalStore, shown, type WaitingApproval } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
@@ -125,7 +126,7 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
 
   async function find(id: string, may: (approval: Approval) => boolean): Promise<Approval> {
     const [one] = shown([(await store.find(id)) ?? []].flat(), now());
-    if (!one || !may(one)) throw new HubError('not_found', `There is no approval "${id.slice(0, 100)}".`);
+    if (!one || !may(one)) throw saying('not_found', 'no_approval', { name: id.slice(0, 100) });
     return one;
   }
 
@@ -306,11 +307,7 @@ function unanswered(id: string, one: Approval | undefined): HubError {
 }
 
 function over(one: Approval | undefined): HubError {
-  if (!one || one.state === 'waiting' || one.state === 'expired')
-    return new HubError('conflict', 'The question has expired. The caller has to make the call again.');
+  if (!one || one.state === 'waiting' || one.state === 'expired') return saying('conflict', 'approval_expired');
   const how = one.state === 'denied' || one.state === 'withdrawn' ? one.state : 'approved';
-  return new HubError(
-    'conflict',
-    `This was ${how} already${one.decidedBy === undefined ? '' : ` by ${one.decidedBy}`}.`,
-  );
+  return saying('conflict', `already_${how}`, { by: one.decidedBy ?? 'a person' });
 }

@@ -1,6 +1,6 @@
 import { isTrusted } from '../core/access/rules.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
-import { errorText, HubError } from '../core/errors.ts';
+import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { pinId, pinnables } from '../core/pins/pin-item.ts';
 import {
@@ -12,6 +12,7 @@ import {
   pinsOf,
   withoutHeld,
 } from '../core/pins/pin-states.ts';
+import { saying } from '../core/sentences.ts';
 import type { PinMode, ServerSettings, Settings } from '../core/settings/types.ts';
 import { governanceLimits } from './limits.ts';
 import type { PinStore } from './pin-store.ts';
@@ -228,7 +229,7 @@ class ServerPins implements Pins {
     const offer = catalogue().offers.get(name);
     const baseline = this.#baselineOf(name);
     if (!offer || !baseline || !settings().servers.has(name))
-      throw new HubError('not_found', `There are no pins of a server "${name.slice(0, 200)}".`);
+      throw saying('not_found', 'no_pins', { name: name.slice(0, 200) });
     const pins = this.#pinsOf(offer);
     const meant = items ? items.map((item) => found(pins, item, name)) : pins.filter((pin) => isWaiting(pin));
     const after = decided(baseline, offer, meant, decision, this.#now());
@@ -285,7 +286,7 @@ function firstSeen(offer: Offer, since: number): Baseline {
 
 function found(pins: readonly Pin[], item: PinName, server: string): Pin {
   const pin = pins.find(({ kind, name }) => kind === item.kind && name === item.name);
-  if (!pin) throw new HubError('not_found', `Server "${server}" has no ${item.kind} "${item.name.slice(0, 200)}".`);
+  if (!pin) throw saying('not_found', 'no_item', { server, kind: item.kind, name: item.name.slice(0, 200) });
   return pin;
 }
 

@@ -3,6 +3,7 @@ import type { AuditedRequest, Origin } from '../core/audit.ts';
 import { HubError, errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { saying } from '../core/sentences.ts';
 import type { Settings } from '../core/settings/types.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import type { Accepted, Frozen, ActiveSettings, SettingsListener } from './active-settings.ts';
@@ -99,7 +100,7 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
       if (done?.before) changed({ before: done.before, after: inForce.snapshot.document, by });
       if (done !== undefined) return done.result;
     }
-    throw new HubError('conflict', `Cannot change the settings: others keep changing the ${backend.name}. Try again.`);
+    throw saying('conflict', 'settings_busy', { name: backend.name });
   };
 
   let waiting = false;
@@ -151,8 +152,8 @@ async function changeOnce<T>(
 ): Promise<{ result: T; before?: SettingsDocument } | undefined> {
   const { lastError, revision, snapshot } = inForce;
   if (lastError !== undefined) {
-    const text = `Cannot change the settings: the ${backend.name} cannot be used as it is now. Correct it first. ${lastError.message}`;
-    throw new HubError('conflict', text, { cause: lastError, problems: lastError.problems });
+    const options = { cause: lastError, problems: lastError.problems };
+    throw saying('conflict', 'settings_broken', { name: backend.name, why: lastError.message }, options);
   }
   const draft = withIds(withHashedKeys(snapshot.document));
   const before = JSON.stringify(draft);

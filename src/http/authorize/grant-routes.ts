@@ -3,8 +3,8 @@ import type { LastUses } from '../../auth/last-uses.ts';
 import type { Consent, Consents } from '../../auth/oauth/consents.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { OAuthGrant } from '../../core/answers/settings.ts';
-import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Editor } from '../../settings/document/document.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
@@ -37,8 +37,7 @@ export function grantRoutes({ consents, tokens, uses, log }: GrantOptions): Hono
     const by = editorOf(c.var.caller);
     const id = c.req.param('id');
     const consent = (await seenBy(by)).find((consent) => consent.id === id);
-    if (!consent || !(await endConsent(id, { consents, tokens })))
-      throw new HubError('not_found', 'There is no such grant.');
+    if (!consent || !(await endConsent(id, { consents, tokens }))) throw saying('not_found', 'no_grant');
     log.info('client shut out', { user: consent.username, client: consent.clientName, by: by.username });
     return ok(c, undefined, { message: 'The app has no access any more.' });
   });

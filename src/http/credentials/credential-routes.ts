@@ -13,6 +13,7 @@ import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { serverOf, visibleServers } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { problemTable } from '../../core/problems.ts';
+import { saying } from '../../core/sentences.ts';
 
 export interface CredentialRoutes {
   readonly credentials: Pick<UserCredentials, 'state' | 'values' | 'set' | 'remove'>;
@@ -47,7 +48,7 @@ export function credentialRoutes({ credentials, settings, log }: CredentialRoute
   function templated(caller: Caller, name: string): ServerSettings {
     const server = serverOf(caller, name);
     if (slotsOf(server).length > 0) return server;
-    throw new HubError('not_found', `Users set no credentials for server "${name}".`);
+    throw saying('not_found', 'no_credentials', { name });
   }
 
   function answerOf(server: ServerSettings, user: UserSettings): UserCredential {

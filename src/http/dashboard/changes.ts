@@ -1,5 +1,5 @@
-import { HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { saying } from '../../core/sentences.ts';
 import { type CallNews, hasOwn } from '../../logs/activity-news.ts';
 import { createReader, type Reader } from '../../logs/stream-reader.ts';
 import type { Caller } from '../frame/caller.ts';
@@ -48,9 +48,14 @@ export function createChanges(): Changes {
     },
     follow(sink, caller) {
       if (readers.size >= httpLimits.changeReaders) {
-        throw new HubError('too_many', 'Too many pages follow the changes. Close one, or try again later.', {
-          retryAfterMs: coreLimits.streamKeepAliveMs,
-        });
+        throw saying(
+          'too_many',
+          'too_many_pages',
+          {},
+          {
+            retryAfterMs: coreLimits.streamKeepAliveMs,
+          },
+        );
       }
       const reader = createReader(sink, () => readers.delete(reader));
       readers.set(reader, caller);

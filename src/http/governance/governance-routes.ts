@@ -5,7 +5,6 @@ import { principalOf, type Principal } from '../../core/access/principal.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { ExplanationAnswer, PolicyAnswer, SimulationAnswer } from '../../core/answers/governance.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
-import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { policyAdvice, policyEntities } from '../../core/policies/policy-advice.ts';
@@ -139,8 +138,7 @@ function whoIsMeant({ user, key }: z.output<typeof whyInput>, caller: Caller, se
     throw invalid('Cannot explain', [{ path: 'key', message: 'and user are both given; send one of them' }]);
   if (key !== undefined) {
     const found = settings.keys.find(({ id }) => id === key) ?? settings.keys.find(({ name }) => name === key);
-    if (!found || (!isAdmin && found.owner !== username))
-      throw new HubError('not_found', `There is no access key "${key}".`);
+    if (!found || (!isAdmin && found.owner !== username)) throw saying('not_found', 'no_key', { name: key });
     return { kind: 'key', id: found.id };
   }
   const name = user ?? username;

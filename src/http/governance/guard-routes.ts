@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { GuardAnswer, GuardTriedAnswer } from '../../core/answers/governance.ts';
 import { policyPrincipal } from '../../core/access/decision.ts';
 import { actorOf } from '../../core/audit.ts';
-import { HubError } from '../../core/errors.ts';
 import { readGuardAnswer } from '../../core/guards/guard-answer.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import type { Guards } from '../../governance/guards.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -48,7 +48,7 @@ export function guardRoutes({ settings, guards }: GuardRoutes): Hono<ApiEnv> {
     const asked = c.req.param('guard');
     const { principal, settings: now } = c.var.caller;
     const guard = (now.system.guards ?? []).find((one) => one.name === asked);
-    if (!guard) throw new HubError('not_found', `There is no guard "${asked}" that is switched on.`);
+    if (!guard) throw saying('not_found', 'no_guard', { name: asked });
     const subject = on === 'call' ? 'arguments' : 'result';
     const question = {
       on,

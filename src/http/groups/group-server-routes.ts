@@ -2,8 +2,8 @@ import { type Context, Hono } from 'hono';
 import { granted } from '../../core/access/rules.ts';
 import { isReadOnly } from '../../core/access/tool-override.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
-import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
+import { saying } from '../../core/sentences.ts';
 import {
   addServerToGroup,
   removeServerFromGroup,
@@ -81,7 +81,7 @@ export function groupServerRoutes(options: GroupRoutes): Hono<ApiEnv> {
     const group = groupOf(c.var.caller, id);
     const sees = seesIn(c.var.caller, group);
     const entry = group.servers.find(({ name }) => name === serverName && sees(name));
-    if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
+    if (!entry) throw saying('not_found', 'server_not_in_group', { name: serverName, group: id });
     return ok(c, serverConfigAnswer(entry, mayChange(c.var.caller, group)));
   });
 
@@ -111,13 +111,13 @@ function overrideRoutes(routes: Hono<ApiEnv>, options: GroupRoutes): void {
     const group = groupOf(caller, id);
     const sees = seesIn(caller, group);
     const entry = group.servers.find(({ name }) => name === serverName && sees(name));
-    if (!entry) throw new HubError('not_found', `Server "${serverName}" is not in group "${id}".`);
-    if (!mayChange(caller, group)) throw new HubError('forbidden', `The group "${group.name}" is not yours to change.`);
+    if (!entry) throw saying('not_found', 'server_not_in_group', { name: serverName, group: id });
+    if (!mayChange(caller, group)) throw saying('forbidden', 'group_not_yours', { name: group.name });
     const server = caller.settings.servers.get(serverName);
     const isManaged = caller.admin || (server !== undefined && manages(caller, server));
     const catalogue = isManaged ? options.catalogue() : seenOf(caller, server, options.shown());
     if (!isManaged && !catalogue.offers.get(serverName)?.tools.some(({ key }) => key === tool))
-      throw new HubError('not_found', `Server "${serverName}" has no tool "${tool}".`);
+      throw saying('not_found', 'no_item', { server: serverName, kind: 'tool', name: tool });
     const asked = { server: serverName, tool, own: server?.tools, isManaged };
     return { caller, id, entry, asked, catalogue };
   }

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { mayBeTold } from '../../core/access/decision.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
-import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { ownServer } from '../../core/own-items.ts';
+import { saying } from '../../core/sentences.ts';
 import { addOwn, deleteOwn, ownAnswer, ownAnswers, type OwnKind, updateOwn } from '../../settings/own/own-edits.ts';
 import {
   newPromptInput,
@@ -40,7 +40,7 @@ export function ownRoutes({ settings, catalogue, log }: OwnRoutes): Hono<ApiEnv>
 
     routes.get(`/${kind}/:id`, (c) => {
       const found = visible(kind, c.var.caller).find(({ id }) => id === c.req.param('id'));
-      if (!found) throw new HubError('not_found', `Built-in ${words[kind]} not found.`);
+      if (!found) throw saying('not_found', 'no_own', { kind: words[kind] });
       return ok(c, found);
     });
 

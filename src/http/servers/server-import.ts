@@ -21,6 +21,7 @@ import { flagOf } from '../frame/query.ts';
 import { ok } from '../frame/reply.ts';
 import { adviceAtRequestPaths, placeOf, atRequestPaths } from '../frame/request-paths.ts';
 import { problemTable } from '../../core/problems.ts';
+import { saying } from '../../core/sentences.ts';
 
 export interface ImportRoutes {
   /** Whether a variable is set for the settings of admins. */
@@ -116,8 +117,7 @@ function nothingAdded(servers: readonly ImportResult[]): HubError {
   if (servers.length === 0) return invalid(attempt, [{ path: 'names', message: 'name none of those in the text' }]);
   if (servers.some(({ status }) => status !== 'exists')) return invalid(attempt, problems);
   const names = listed(servers.map(({ name }) => name));
-  const text = `${attempt}. There are servers of these names already: ${names}. Rename or delete them first.`;
-  return new HubError('conflict', text, { problems });
+  return saying('conflict', 'names_taken', { attempt, names }, { problems });
 }
 
 function preview(results: readonly ImportResult[]): ImportResult[] {

@@ -1,10 +1,10 @@
 import { type Context, Hono } from 'hono';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { Catalogue, Item } from '../../core/catalogue.ts';
-import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { mergedOverride } from '../../core/access/tool-override.ts';
+import { saying } from '../../core/sentences.ts';
 import type { ServerSettings, ToolOverride } from '../../core/settings/types.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
 import { changeItems, type ItemChange, limitTool, overrideTool } from '../../settings/server/item-edits.ts';
@@ -195,7 +195,7 @@ function keysOf(
     // The settings may speak of an item that the server does not offer now. Only then: MCPHub's files have the names
     // clients see as keys.
     if (server[kind].has(given)) return given;
-    throw new HubError('not_found', `Server "${server.name}" has no ${words[kind].toLowerCase()} "${given}".`);
+    throw saying('not_found', 'no_item', { server: server.name, kind: words[kind].toLowerCase(), name: given });
   };
 }
 

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { getsCallersValues } from '../../core/access/per-user.ts';
-import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -60,8 +59,7 @@ export function serverRunRoutes(options: ServerRunRoutes): Hono<ApiEnv> {
     const attempt = `Cannot keep what is called at server "${name}"`;
     const { minutes } = parseInput(payloadsInput, await jsonBody(c.req.raw), attempt);
     if (getsCallersValues(serverOf(caller, name))) {
-      const why = 'its calls carry what callers set for themselves, and arguments and results of those are never kept';
-      throw new HubError('conflict', `${attempt}: ${why}.`);
+      throw saying('conflict', 'payloads_never', { attempt });
     }
     const until = new Date(Date.now() + minutes * 60_000).toISOString();
     await changeAs(settings, caller, (draft, by) => keepPayloads(draft, by, name, until));

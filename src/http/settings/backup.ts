@@ -1,8 +1,9 @@
 import { PassThrough, Readable } from 'node:stream';
 import { Hono } from 'hono';
 import type { AuditSink } from '../../core/audit.ts';
-import { errorText, HubError } from '../../core/errors.ts';
+import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import { recordRequest } from '../frame/audited.ts';
 import { adminOnly, type ApiEnv, editorOf, mustBeFresh, mustBeInPerson } from '../frame/caller.ts';
 
@@ -31,8 +32,7 @@ export function backupRoutes({ write, ready, audit, log }: BackupRoutes): Hono<A
     const { username } = editorOf(caller);
     mustBeInPerson(caller.principal);
     mustBeFresh(caller, attempt);
-    if (isRunning)
-      throw new HubError('conflict', `${attempt}: the hub is making one already. Try again when that is done.`);
+    if (isRunning) throw saying('conflict', 'backup_running', { attempt });
     isRunning = true;
     try {
       await ready();

@@ -13,6 +13,7 @@ import { HubError, errorText } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
 import type { Draft } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
@@ -136,7 +137,7 @@ export function authRoutes(options: AuthOptions): Hono<ApiEnv> {
     const made = { passwordHash: await passwords.hash(newPassword), isWeak: weakness !== undefined };
     const change = (draft: Draft) => changePassword(draft, username, made, user.passwordHash);
     if (!(await settings.change(change, c.var.caller.audited)))
-      throw new HubError('conflict', `${attempt}: another request has just changed it. Log in again.`);
+      throw saying('conflict', 'changed_meanwhile', { attempt });
     await tokens.revokeUser(username);
     log.info('password changed', { user: username, address: c.var.caller.address });
     const answer = { success: true, message: 'Password updated successfully' };

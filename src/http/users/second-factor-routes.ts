@@ -16,6 +16,7 @@ import { adminOnly, type ApiEnv, type Caller, mustBeFresh, staleLogin } from '..
 import { ok } from '../frame/reply.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
 import { problemTable } from '../../core/problems.ts';
+import { saying } from '../../core/sentences.ts';
 
 /** What a challenge for a new passkey is for. Nothing is kept of it. */
 export interface NewPasskey {
@@ -111,8 +112,8 @@ export function factorResetRoutes({
     const username = c.req.param('username');
     mustBeFresh(c.var.caller, 'Cannot reset a second factor');
     if (!settings.users.some((user) => user.username === username))
-      throw new HubError('not_found', `There is no user "${username}".`);
-    if (!(await factors.reset(username))) throw new HubError('not_found', `User "${username}" has no second factor.`);
+      throw saying('not_found', 'no_user', { name: username });
+    if (!(await factors.reset(username))) throw saying('not_found', 'no_second_factor', { name: username });
     await tokens.revokeUser(username);
     log.warn('second factor reset', { user: username, by: by?.username, address });
     return ok(c, undefined, { message: 'The second factor is gone, and all logins and apps of the user have ended.' });
@@ -151,9 +152,8 @@ export async function removeFactor(
   { factors, log }: SecondFactorOptions,
 ): Promise<void> {
   const removed = await factors.remove(user, which, !needsFactor(c.var.caller.settings, user));
-  if (removed === 'unknown') throw new HubError('not_found', `${attempt}: there is none.`);
-  if (removed === 'last')
-    throw new HubError('conflict', `${attempt}: this hub demands a second factor. Set up another one first.`);
+  if (removed === 'unknown') throw saying('not_found', 'factor_gone', { attempt });
+  if (removed === 'last') throw saying('conflict', 'last_factor', { attempt });
   const kind = which === 'totp' ? which : 'passkey';
   log.warn('second factor turned off', { user: user.username, kind, address: c.var.caller.address });
 }
@@ -163,8 +163,7 @@ export async function changing(c: Context<ApiEnv>, factors: SecondFactors, attem
   const { caller } = c.var;
   const user = inPerson(caller);
   mustBeFresh(caller, attempt);
-  if (user.passwordHash === '')
-    throw new HubError('conflict', `${attempt}: you log in at a provider, which asks for a second factor of its own.`);
+  if (user.passwordHash === '') throw saying('conflict', 'factor_of_provider', { attempt });
   const isAlone = caller.principal.kind === 'user' && caller.principal.passwordAlone === true;
   if (isAlone && (await factors.ways(user, '', undefined)).methods.length > 0)
     throw staleLogin(attempt, 'has shown no second factor');

@@ -4,6 +4,7 @@ import type { LoginSessions } from '../../auth/sessions.ts';
 import type { LoginSession } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import type { UserSettings } from '../../core/settings/types.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
@@ -30,7 +31,7 @@ export function sessionRoutes({ sessions, log }: SessionOptions): Hono<ApiEnv> {
     const user = inPerson(c.var.caller);
     const id = c.req.param('id');
     const ended = await sessions.end(user.username, ({ claims }) => claims.jti === id);
-    if (ended === 0) throw new HubError('not_found', 'There is no such session.');
+    if (ended === 0) throw saying('not_found', 'no_session');
     log.info('session ended', { user: user.username, address: c.var.caller.address });
     return ok(c, undefined, { message: 'The session has ended.' });
   });

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Settings } from '../../core/settings/types.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, managedServer } from '../frame/reachable.ts';
@@ -24,7 +24,7 @@ export function shareCandidateRoutes(): Hono<ApiEnv> {
     const { owner, name } = groupOf(caller, c.req.param('id'));
     const by = editorOf(caller);
     if (!by.isAdmin && by.username !== owner) {
-      throw new HubError('forbidden', `Cannot share group "${name}": it belongs to ${owner}. Ask them or an admin.`);
+      throw saying('forbidden', 'not_yours', { attempt: `Cannot share group "${name}"`, owner });
     }
     return ok(c, allBut(caller.settings, owner));
   });

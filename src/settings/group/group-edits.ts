@@ -1,5 +1,4 @@
 import type { Group, GroupServer as GroupServerAnswer } from '../../core/answers/settings.ts';
-import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -275,7 +274,7 @@ export function findGroup<G extends { id?: unknown; name?: unknown }>(
 function ownGroup(draft: Draft, by: GroupEditor, idOrName: string, attempt: string): Entry {
   const group = findGroup<Entry>(listOf(draft, 'groups'), idOrName, by.seesGroup);
   if (by.isAdmin || ownerOf(draft, group) === by.username) return group;
-  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, group)}. Ask them or an admin.`);
+  throw saying('forbidden', 'not_yours', { attempt, owner: ownerOf(draft, group) });
 }
 
 function checkGrant(
@@ -310,7 +309,7 @@ function checkUsers(draft: Draft, usernames: readonly string[], attempt: string)
 
 function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): string {
   if (owner === by.username) return owner;
-  if (!by.isAdmin) throw new HubError('forbidden', `${attempt}: only admins give things to another user.`);
+  if (!by.isAdmin) throw saying('forbidden', 'owner_for_admins', { attempt });
   if (!listOf(draft, 'users').some((user) => user['username'] === owner)) {
     throw invalid(attempt, [{ path: 'owner', message: problemText('unknown_user', { name: owner }) }]);
   }
@@ -323,8 +322,7 @@ function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): str
  */
 function setVisibility(group: Entry, by: Editor, visibility: Visibility | null | undefined, attempt: string): void {
   if (!by.isAdmin && isOpen(visibility)) {
-    const message = `${attempt}: only admins make groups public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`;
-    throw new HubError('forbidden', message);
+    throw saying('forbidden', 'public_for_admins', { attempt });
   }
   setText(group, 'visibility', visibility);
 }

@@ -15,6 +15,7 @@ import {
 } from '../document/document.ts';
 import type { GroupServerInput } from './group-input.ts';
 import { problemText } from '../../core/problems.ts';
+import { saying } from '../../core/sentences.ts';
 import { overridesIn } from '../document/tool-override.ts';
 
 /** The list of servers of one group: which of them, and what of each. */
@@ -122,8 +123,7 @@ export function checkOverride(
   { attempt, server, tool }: { readonly attempt: string; readonly server: string; readonly tool: string },
 ): void {
   if (allButName(wanted) === allButName(old)) return;
-  const text = `${attempt}: of the tool "${tool}" you may change the name alone, not its texts, annotations or arguments. Leave those as they are, or ask the owner of server "${server}" or an admin.`;
-  throw new HubError('forbidden', text);
+  throw saying('forbidden', 'override_name_only', { attempt, tool, server });
 }
 
 function allButName({ title, description, annotations, arguments: rules }: ToolOverride = {}): string {

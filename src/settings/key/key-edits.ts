@@ -1,5 +1,5 @@
 import type { AccessKey } from '../../core/answers/settings.ts';
-import { HubError, listed } from '../../core/errors.ts';
+import { listed } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid, readTime } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
@@ -29,7 +29,7 @@ export function addKey(
   const kind = input.kind ?? (by.isAdmin && !input.owner ? 'system' : 'user');
   const owner = kind === 'user' ? (input.owner ?? by.username) : undefined;
   if (!by.isAdmin && (kind === 'system' || owner !== by.username)) {
-    throw new HubError('forbidden', `${attempt}: only admins create keys that are not their own.`);
+    throw saying('forbidden', 'keys_of_others', { attempt });
   }
   const keys = listOf(draft, 'bearerKeys');
   if (owner !== undefined && !listOf(draft, 'users').some((user) => user['username'] === owner)) {

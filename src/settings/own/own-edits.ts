@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { BuiltinPrompt, BuiltinResource } from '../../core/answers/settings.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { type Draft, type Editor, type Entry, textOf } from '../document/document.ts';
 import { stableId } from '../document/stable-id.ts';
 import { settingsLimits } from '../limits.ts';
@@ -23,13 +23,13 @@ type Given = z.infer<
 >;
 
 export function addOwn(draft: Draft, by: Editor, kind: OwnKind, input: Given): Entry {
-  checkAdmin(by, kind);
+  checkAdmin(by);
   const list = ownList(draft, kind);
   if (list.length >= settingsLimits.ownItems)
-    throw new HubError('invalid_input', `There are ${settingsLimits.ownItems} ${kind} already. Delete one first.`);
+    throw saying('invalid_input', 'too_many_own', { most: String(settingsLimits.ownItems), kind });
   const id = input.id ?? crypto.randomUUID();
   if (list.some((one) => ownId(kind, one) === id))
-    throw new HubError('conflict', `A ${word[kind]} with the id "${id}" already exists.`);
+    throw saying('conflict', 'own_taken', { kind: word[kind], member: 'id', name: id });
   const entry: Entry = { ...withoutNone({ enabled: true, ...input }), id };
   checkKey(list, kind, entry);
   list.push(entry);
@@ -37,7 +37,7 @@ export function addOwn(draft: Draft, by: Editor, kind: OwnKind, input: Given): E
 }
 
 export function updateOwn(draft: Draft, by: Editor, kind: OwnKind, id: string, input: Given): Entry {
-  checkAdmin(by, kind);
+  checkAdmin(by);
   const list = ownList(draft, kind);
   const entry = findOwn(list, kind, id);
   const own = ownId(kind, entry);
@@ -51,7 +51,7 @@ export function updateOwn(draft: Draft, by: Editor, kind: OwnKind, id: string, i
 }
 
 export function deleteOwn(draft: Draft, by: Editor, kind: OwnKind, id: string): void {
-  checkAdmin(by, kind);
+  checkAdmin(by);
   const list = ownList(draft, kind);
   list.splice(list.indexOf(findOwn(list, kind, id)), 1);
 }
@@ -82,7 +82,7 @@ function ownList(draft: Draft, kind: OwnKind): Entry[] {
 
 function findOwn(list: readonly Entry[], kind: OwnKind, id: string): Entry {
   const found = list.find((one) => ownId(kind, one) === id);
-  if (!found) throw new HubError('not_found', `Built-in ${word[kind]} not found.`);
+  if (!found) throw saying('not_found', 'no_own', { kind: word[kind] });
   return found;
 }
 
@@ -94,11 +94,11 @@ function ownId(kind: OwnKind, entry: Readonly<Entry>): string {
 function checkKey(list: readonly Entry[], kind: OwnKind, entry: Entry): void {
   const key = entry[keyOf[kind]];
   if (list.some((one) => one !== entry && one[keyOf[kind]] === key))
-    throw new HubError('conflict', `A ${word[kind]} with the ${keyOf[kind]} "${String(key)}" already exists.`);
+    throw saying('conflict', 'own_taken', { kind: word[kind], member: keyOf[kind], name: String(key) });
 }
 
-function checkAdmin(by: Editor, kind: OwnKind): void {
-  if (!by.isAdmin) throw new HubError('forbidden', `Only admins change the ${kind} of the hub.`);
+function checkAdmin(by: Editor): void {
+  if (!by.isAdmin) throw saying('forbidden', 'admins_only');
 }
 
 function withoutNone(given: Entry): Entry {

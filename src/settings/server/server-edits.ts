@@ -1,4 +1,3 @@
-import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -128,7 +127,7 @@ export function ownServer(draft: Draft, by: Editor, name: string, attempt: strin
   const written: unknown = serversOf(draft)[name];
   const server: Entry = isObject(written) ? written : {};
   if (by.isAdmin || ownerOf(draft, server) === by.username) return server;
-  throw new HubError('forbidden', `${attempt}: it belongs to ${ownerOf(draft, server)}. Ask them or an admin.`);
+  throw saying('forbidden', 'not_yours', { attempt, owner: ownerOf(draft, server) });
 }
 
 /**

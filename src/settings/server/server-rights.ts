@@ -1,5 +1,4 @@
 import { inRanges, isPublicAddress, parseCidr } from '../../core/address.ts';
-import { HubError } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { saying } from '../../core/sentences.ts';
@@ -21,7 +20,7 @@ export function startsProcess(config: Readonly<Entry>): boolean {
 
 export function checkAdmin(by: Editor, attempt: string): void {
   if (by.isAdmin) return;
-  throw new HubError('forbidden', `${attempt}: only admins manage servers that start a program on the hub's machine.`);
+  throw saying('forbidden', 'programs_for_admins', { attempt });
 }
 
 /** True for a server that an admin owns. */
@@ -44,47 +43,35 @@ export function checkRights(
   if (by.isAdmin) return;
   if (startsProcess(after)) checkAdmin(by, attempt);
   if (ownerOf(draft, after) !== ownerOf(draft, before)) {
-    throw new HubError('forbidden', `${attempt}: only admins give servers to another user.`);
+    throw saying('forbidden', 'owner_for_admins', { attempt });
   }
   if (
     (after['visibility'] === 'public' && before['visibility'] !== 'public') ||
     after['publishedBy'] !== before['publishedBy']
   ) {
-    throw new HubError(
-      'forbidden',
-      `${attempt}: only admins make servers public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.`,
-    );
+    throw saying('forbidden', 'public_for_admins', { attempt });
   }
   if (after['keepPayloadsUntil'] !== before['keepPayloadsUntil']) {
-    throw new HubError('forbidden', `${attempt}: only admins decide that arguments and results of calls are kept.`);
+    throw saying('forbidden', 'payloads_for_admins', { attempt });
   }
   if (JSON.stringify(after['secretsInCalls']) !== JSON.stringify(before['secretsInCalls'])) {
-    throw new HubError(
-      'forbidden',
-      `${attempt}: only admins decide what becomes of secrets in calls (secretsInCalls).`,
-    );
+    throw saying('forbidden', 'secrets_for_admins', { attempt });
   }
   if (JSON.stringify(passedHeaders(after)) !== JSON.stringify(passedHeaders(before))) {
-    throw new HubError('forbidden', `${attempt}: only admins decide which headers of requests are passed on.`);
+    throw saying('forbidden', 'headers_for_admins', { attempt });
   }
   if (JSON.stringify(othersSignIn(after)) !== JSON.stringify(othersSignIn(before))) {
-    throw new HubError(
-      'forbidden',
-      `${attempt}: only admins decide that each user signs in alone (oauth.perUser), and to what.`,
-    );
+    throw saying('forbidden', 'sign_in_for_admins', { attempt });
   }
   if (JSON.stringify(othersCredentials(after)) !== JSON.stringify(othersCredentials(before))) {
-    throw new HubError(
-      'forbidden',
-      `${attempt}: only admins decide that users set credentials of their own (credentialTemplate), and where those go.`,
-    );
+    throw saying('forbidden', 'credentials_for_admins', { attempt });
   }
   if (JSON.stringify(filesIn(after)) !== JSON.stringify(filesIn(before))) {
-    throw new HubError('forbidden', `${attempt}: only admins have files of the hub's machine filled in (\${file:…}).`);
+    throw saying('forbidden', 'files_for_admins', { attempt });
   }
   // Deleting a server deletes the folder it names here.
   if (JSON.stringify(after['bundle']) !== JSON.stringify(before['bundle'])) {
-    throw new HubError('forbidden', `${attempt}: only an uploaded bundle says where it is unpacked.`);
+    throw saying('forbidden', 'bundle_folder', { attempt });
   }
   const known = addressesOf(before);
   const address = addressesOf(after)
