@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { ImportAnswer } from '../../core/answers/settings.ts';
-import { HubError, listed } from '../../core/errors.ts';
+import { type HubError, listed } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';

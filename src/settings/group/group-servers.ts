@@ -1,5 +1,5 @@
 import type { Grant } from '../../core/access/rules.ts';
-import { HubError, listed, type Problem } from '../../core/errors.ts';
+import { type HubError, listed, type Problem } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { GroupServer, Selection, ToolOverride } from '../../core/settings/types.ts';
