@@ -53,6 +53,8 @@ test('a group is made, filled, and its endpoint given to each client, with what 
   await expect.poll(async () => (await configs('writers'))[0]?.tools).toBe('all');
   await page.getByLabel('What clients get').selectOption('smart');
   await page.getByText('/mcp/%24smart/writers').first().waitFor();
+  await page.getByLabel('What clients get').selectOption('code');
+  await page.getByText('/mcp/%24code/writers').first().waitFor();
   await page.getByLabel('What clients get').selectOption('all');
   await page.getByRole('main').getByRole('link', { name: 'Connect a client' }).click();
   for (const client of ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex', 'Windsurf', 'Cline']) {
@@ -220,6 +222,18 @@ test('a form writes what was changed in it, and nothing else', async () => {
   await page.getByText('Saved.').waitFor();
   const { body: now } = await api(hub, 'GET', `/groups/${id}`, { token: admin });
   expect(now.data).toMatchObject({ ...closed, description: 'For formalities' });
+  const kept = async () => (await api(hub, 'GET', `/groups/${id}`, { token: admin })).body.data;
+  for (const [typed, most] of [
+    ['0', 0],
+    ['4000', 4000],
+    ['', undefined],
+  ] as const) {
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('Most tokens of a result').fill(typed);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => ((await kept()) as { maxResultTokens?: number }).maxResultTokens).toBe(most);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
 });
 
 test('a choice that is refused is taken back', async () => {

@@ -293,9 +293,12 @@ describe('GET /connect', () => {
     expect((await connect('')).cost.all.tools).toBe(4);
     expect((await connect('?group=dev')).cost.all.tools).toBe(1);
     expect((await connect('', 'user')).cost.all.tools).toBe(1);
-    const { all, smart } = (await connect('?server=alpha')).cost;
+    const { all, smart, code } = (await connect('?server=alpha')).cost;
     expect(all.tokens).toBeGreaterThan(20);
     expect(smart.tools).toBe(2);
+    // A search, and what runs code.
+    expect(code.tools).toBe(2);
+    expect(code.tokens).toBeGreaterThan(0);
   });
 
   test('knows nothing of what the caller does not see', async () => {

@@ -222,8 +222,8 @@ export const connect = object({
   signIn: saying('Clients that know OAuth can do without a key: their users log in at the hub.', flag),
   clients: listOf(snippet),
   cost: saying(
-    'What a client is told before it asks anything: with all tools listed, and with searching.',
-    object({ all: cost, smart: cost }),
+    'What a client is told before it asks anything: with all tools listed, with searching, and in code.',
+    object({ all: cost, smart: cost, code: cost }),
   ),
 });
 export type Connect = Shape<typeof connect>;

@@ -59,7 +59,11 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
       keyRequired: needsKey,
       signIn: caller.settings.system.oauthServer.enabled,
       clients,
-      cost: { all: cost(whole), smart: cost({ kind: 'smart', group }) },
+      cost: {
+        all: cost(whole),
+        smart: cost({ kind: 'smart', group }),
+        code: cost({ kind: 'smart', group, code: true }),
+      },
     } satisfies Connect);
   });
   return routes;

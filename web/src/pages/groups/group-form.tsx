@@ -14,7 +14,7 @@ import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DialogForm } from '../../ui/dialog-form.tsx';
 
-const fields = ['name', 'description', 'visibility', 'sharedWithUsers', ...limitPaths];
+const fields = ['name', 'description', 'visibility', 'sharedWithUsers', 'maxResultTokens', ...limitPaths];
 
 /** A new group, or the words of one that is there, as the hub has it now. */
 export function GroupForm({ group, onClose }: { readonly group?: Group; readonly onClose: () => void }) {
@@ -31,6 +31,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
     (value) => isAdmin || value === 'private' || value === 'group' || value === chosen,
   );
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
+  const [most, setMost] = useState(String(group?.maxResultTokens ?? ''));
   const [limits, setLimits] = useState(() => limitsDraft(group?.limits));
   const [before] = useState(group);
   const save = useAction<void, { data: Group } | undefined>({
@@ -40,6 +41,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
         description,
         visibility: visibility === '' ? null : visibility,
         sharedWithUsers: shared.split('\n').flatMap((line) => line.trim() || []),
+        maxResultTokens: most === '' ? null : Number(most),
       };
       if (!group || !before)
         return ask<Group>('/groups', { method: 'POST', body: { ...body, ...changedLimits(undefined, limits) } });
@@ -101,6 +103,15 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
             onChange={(event) => setShared(event.target.value)}
           />
         )}
+        <TextField
+          label={t('parts.ofServer')}
+          hint={t('parts.ofGroupHint')}
+          error={problemAt(error, 'maxResultTokens')}
+          optional
+          inputMode="numeric"
+          value={most}
+          onChange={(event) => setMost(event.target.value.replace(/\D/g, ''))}
+        />
         <LimitsFields draft={limits} onChange={setLimits} error={error} hint={t('limits.ofGroup')} />
       </DialogForm>
     </Dialog>
@@ -112,12 +123,13 @@ interface Body {
   readonly description: string;
   readonly visibility: string | null;
   readonly sharedWithUsers: readonly string[];
+  readonly maxResultTokens: number | null;
 }
 
 function changesIn({ sharedWithUsers, ...words }: Body, before: Group, now: Group) {
-  const { name, description, visibility } = before;
+  const { name, description, visibility, maxResultTokens = null } = before;
   return {
-    ...changedMembers({ name, description, visibility }, words),
+    ...changedMembers({ name, description, visibility, maxResultTokens }, words),
     ...changedLists(before, { sharedWithUsers }, now),
   };
 }

@@ -14,6 +14,7 @@ export const connect: Texts['connect'] = {
   mode: 'Was Clients bekommen',
   all: 'Alle Tools',
   smart: 'Suche ($smart)',
+  code: 'Code ($code)',
   cost_one: '{{number}} Tool, ≈ {{tokens}} Token in jeder Unterhaltung',
   cost_other: '{{number}} Tools, ≈ {{tokens}} Token in jeder Unterhaltung',
   saves: '{{share}} weniger als mit der vollen Liste',

@@ -67,6 +67,8 @@ export const parts: Texts['parts'] = {
     'Clients erhalten die ersten ganzen Einträge und lesen bei Bedarf weiter. 0: immer ganz. Leer: wie beim Server.',
   ofServer: 'Höchstzahl der Token je Ergebnis',
   ofServerHint: 'Größere Ergebnisse kommen in Teilen. 0: immer ganz. Leer: wie in den Einstellungen.',
+  ofGroupHint:
+    'An den Endpunkten dieser Gruppe. Größere Ergebnisse kommen in Teilen. 0: immer ganz. Leer: wie beim Server.',
   ofHubHint:
     'Größere Ergebnisse kommen in Teilen; ein Server, eine Gruppe oder ein Tool kann eine eigene Grenze haben. Leer: immer ganz.',
   context: 'Was Modelle lesen',

@@ -57,7 +57,7 @@ export const sentences: HubTexts['sentences'] = {
   last_factor: 'Dieser Hub verlangt einen zweiten Faktor. Richten Sie zuerst einen anderen ein.',
   factor_of_provider: 'Sie melden sich bei einem Anbieter an, der selbst nach einem zweiten Faktor fragt.',
   no_grant: 'Diesen Zugriff gibt es nicht mehr.',
-  no_guard: 'Es gibt keinen eingeschalteten Guard „{{name}}“.',
+  no_guard: 'Es gibt keinen eingeschalteten Wächter „{{name}}“.',
   backup_running: 'Der Hub erstellt bereits eine Sicherung. Versuchen Sie es erneut, wenn sie fertig ist.',
   too_many_pages: 'Zu viele Seiten sind geöffnet. Schließen Sie eine, oder versuchen Sie es später erneut.',
   server_not_in_group: 'Der Server „{{name}}“ ist nicht in der Gruppe „{{group}}“.',

@@ -11,6 +11,7 @@ export const connect = {
   mode: 'What clients get',
   all: 'All its tools',
   smart: 'Search ($smart)',
+  code: 'Code ($code)',
   cost_one: '{{number}} tool, ≈ {{tokens}} tokens in every conversation',
   cost_other: '{{number}} tools, ≈ {{tokens}} tokens in every conversation',
   saves: '{{share}} less than listing all',

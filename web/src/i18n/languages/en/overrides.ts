@@ -62,6 +62,8 @@ export const parts = {
     'Clients get the first whole items, and read on where they need to. 0: always whole. Empty: as its server has it.',
   ofServer: 'Most tokens of a result',
   ofServerHint: 'Larger results come in parts. 0: always whole. Empty: as the settings say.',
+  ofGroupHint:
+    'On the endpoints of this group. Larger results come in parts. 0: always whole. Empty: as the server has it.',
   ofHubHint: 'Larger results come in parts; a server, a group or a tool can have its own limit. Empty: always whole.',
   context: 'What models read',
   code: 'Code mode',

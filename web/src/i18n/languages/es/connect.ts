@@ -13,6 +13,7 @@ export const connect: Texts['connect'] = {
   mode: 'Qué reciben los clientes',
   all: 'Todas sus herramientas',
   smart: 'Búsqueda ($smart)',
+  code: 'Código ($code)',
   cost_one: '{{number}} herramienta, ≈ {{tokens}} tokens en cada conversación',
   cost_many: '{{number}} de herramientas, ≈ {{tokens}} tokens en cada conversación',
   cost_other: '{{number}} herramientas, ≈ {{tokens}} tokens en cada conversación',

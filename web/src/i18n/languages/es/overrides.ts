@@ -65,6 +65,8 @@ export const parts: Texts['parts'] = {
     'Los clientes reciben los primeros elementos completos y siguen leyendo si lo necesitan. 0: siempre completo. Vacío: como el servidor.',
   ofServer: 'Máximo de tokens por resultado',
   ofServerHint: 'Los resultados mayores llegan por partes. 0: siempre completos. Vacío: según los ajustes.',
+  ofGroupHint:
+    'En los endpoints de este grupo. Los resultados mayores llegan por partes. 0: siempre completos. Vacío: como en el servidor.',
   ofHubHint:
     'Los resultados mayores llegan por partes; un servidor, un grupo o una herramienta puede tener su propio límite. Vacío: siempre completos.',
   context: 'Lo que leen los modelos',

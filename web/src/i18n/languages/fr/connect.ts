@@ -14,6 +14,7 @@ export const connect: Texts['connect'] = {
   mode: 'Ce que les clients reçoivent',
   all: 'Tous ses outils',
   smart: 'Recherche ($smart)',
+  code: 'Code ($code)',
   cost_one: '{{number}} outil, ≈ {{tokens}} tokens dans chaque conversation',
   cost_many: '{{number}} d’outils, ≈ {{tokens}} tokens dans chaque conversation',
   cost_other: '{{number}} outils, ≈ {{tokens}} tokens dans chaque conversation',

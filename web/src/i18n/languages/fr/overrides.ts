@@ -67,6 +67,8 @@ export const parts: Texts['parts'] = {
   ofServer: 'Nombre maximal de tokens par résultat',
   ofServerHint:
     'Les résultats plus grands arrivent en plusieurs parties. 0 : toujours entiers. Vide : selon les paramètres.',
+  ofGroupHint:
+    'Aux endpoints de ce groupe. Les résultats plus grands arrivent en parties. 0 : toujours entiers. Vide : comme pour le serveur.',
   ofHubHint:
     'Les résultats plus grands arrivent en plusieurs parties ; un serveur, un groupe ou un outil peut avoir sa propre limite. Vide : toujours entiers.',
   context: 'Ce que lisent les modèles',

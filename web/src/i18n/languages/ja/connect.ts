@@ -13,6 +13,7 @@ export const connect: Texts['connect'] = {
   mode: 'クライアントに提供するもの',
   all: 'すべてのツール',
   smart: '検索 ($smart)',
+  code: 'コード ($code)',
   cost_other: '{{number}} 個のツール、会話ごとに約 {{tokens}} トークン',
   saves: '全ツールの一覧より {{share}} 少ない',
   instead: '検索なら約 {{tokens}} トークン ({{share}} 減)',

@@ -27,7 +27,7 @@ export const policies: Texts['policies'] = {
   enabledHint: '無効なポリシーは保存されますが、判断には使われません。',
   example: '例から始める',
   exampleHint: 'その後、お使いのサーバーとツールの名前に置き換えてください。',
-  exampleDrops: '例で文が置き換えられます。',
+  exampleDrops: '例を選ぶと、今の内容は置き換えられます。',
   noExample: 'なし',
   examples: {
     production: '本番環境では何も削除しない',
@@ -47,7 +47,7 @@ export const policies: Texts['policies'] = {
   withoutArguments_other: '{{number}} 件は引数が保存されていないため、引数を読むポリシーは試せません。',
   unknownCallers_other:
     '{{number}} 件は、呼び出し元が既に存在しないか、発行者のトークンによるものなので、試していません。',
-  hit: '影響を受けるもの',
+  hit: '影響を受ける呼び出し元',
   withoutCredential: '認証情報なし',
   refusedShort_other: '拒否 {{number}} 件',
   askedShort_other: '確認 {{number}} 件',
@@ -58,7 +58,7 @@ export const policies: Texts['policies'] = {
   whyTool: 'ツール',
   whyToolHint: 'クライアントに見える名前、または サーバー/ツール。',
   whyCaller: '呼び出し元',
-  whyMe: 'あなた',
+  whyMe: '自分',
   whyUser: 'ユーザー {{username}}',
   whyKey: 'アクセスキー {{name}}',
   whyEndpoint: 'エンドポイント',

@@ -18,7 +18,7 @@ export const account: Texts['account'] = {
   asked: '请设置你自己的密码',
   askedHint: '你使用的是 Hub 首次启动时生成的密码，它显示在终端里，也可能出现在日志中。',
   weak: '请选择更强的密码',
-  weakHint: '猜测密码的程序很快就会找到您登录所用的密码。',
+  weakHint: '猜测密码的程序很快就会找到你登录所用的密码。',
   later: '以后再说',
 };
 

@@ -13,6 +13,7 @@ export const connect: Texts['connect'] = {
   mode: '客户端得到什么',
   all: '全部工具',
   smart: '搜索（$smart）',
+  code: '代码（$code）',
   cost_other: '{{number}} 个工具，每次对话约 {{tokens}} 个 token',
   saves: '比列出全部节省 {{share}}',
   instead: '改用搜索约 {{tokens}} 个 token，节省 {{share}}',

@@ -17,7 +17,7 @@ export const login: Texts['login'] = {
 
 export const fresh: Texts['fresh'] = {
   title: '请再次输入密码',
-  text: '您登录已超过 10 分钟。接下来的操作需要近期的登录。',
+  text: '你登录已超过 10 分钟。接下来的操作需要近期的登录。',
   go: '继续',
 };
 

@@ -61,6 +61,7 @@ export const parts: Texts['parts'] = {
   mostHint: '客户端先收到前面的完整条目，需要时再继续读取。0：始终完整。留空：与服务器一致。',
   ofServer: '单个结果的 token 上限',
   ofServerHint: '更大的结果会分段返回。0：始终完整。留空：按设置。',
+  ofGroupHint: '用于此分组的端点。更大的结果会分段返回。0：始终完整。留空：按服务器的设置。',
   ofHubHint: '更大的结果会分段返回；服务器、分组或工具可以有各自的上限。留空：始终完整。',
   context: '模型读取的内容',
   code: '代码模式',

@@ -187,7 +187,7 @@ export const servers: Texts['servers'] = {
     jsonLabel: 'JSON 配置',
     jsonBad: '不是有效的 JSON 对象：{{why}}',
     jsonHint: '机密显示为 ••••；保持原样即不变。',
-    overtaken: '此配置期间已在别处被更改。保存只写入您所做的更改，其余保持现状。',
+    overtaken: '此配置期间已在别处被更改。保存只写入你所做的更改，其余保持现状。',
     added: '服务器“{{name}}”已添加，正在连接。',
     unchanged: '尚未更改任何内容。',
   },

@@ -11,7 +11,7 @@ export const settings: Texts['settings'] = {
     key: '是访问密钥：请在此新建',
     section: '此 Hub 不认识',
     publication: '在此尚未公开：须由管理员设为公开',
-    owner: '所有者在此不存在：现归您所有，远程服务器已停用',
+    owner: '所有者在此不存在：现归你所有，远程服务器已停用',
   },
   skipped: '已跳过',
   done: '已完成',
