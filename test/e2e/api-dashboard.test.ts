@@ -168,7 +168,7 @@ interface Connect {
   url: string;
   keyRequired: boolean;
   clients: { client: string; text: string }[];
-  cost: Record<'all' | 'smart', { tools: number; tokens: number }>;
+  cost: Record<'all' | 'smart' | 'code', { tools: number; tokens: number }>;
 }
 
 interface ServerCost {
