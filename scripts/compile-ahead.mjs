@@ -3,6 +3,7 @@
 // comes of it: all others are compiled when they are first needed.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,9 @@ async function compileAhead() {
     args: [memoryServer],
     env: { MEMORY_FILE_PATH: join(home, 'memory.json') },
   };
-  writeFileSync(join(home, 'mcp_settings.json'), JSON.stringify({ mcpServers: { memory } }));
+  const remote = await remoteServer();
+  const web = { type: 'streamable-http', url: `http://127.0.0.1:${remote.address().port}/mcp` };
+  writeFileSync(join(home, 'mcp_settings.json'), JSON.stringify({ mcpServers: { memory, web } }));
   Object.assign(process.env, {
     PORT: String(port),
     DB_URL: 'off',
@@ -36,15 +39,17 @@ async function compileAhead() {
   const ended = bundle.load('main.js').run(['serve']);
   await use(`http://127.0.0.1:${port}`);
   bundle.keep();
+  remote.close();
+  remote.closeAllConnections();
   // Not `process.kill`: on Windows that ends the process at once, as one that failed.
   process.emit('SIGTERM', 'SIGTERM');
   return ended;
 }
 
-/** Waits until the hub and its server are there, and does what a client does first. */
+/** Waits until the hub and its servers are there, and does what a client does first. */
 async function use(url) {
   const end = Date.now() + 120_000;
-  for (let health; health?.servers?.connected !== 1; await after(20)) {
+  for (let health; health?.servers?.connected !== 2; await after(20)) {
     if (Date.now() > end) throw new Error('The hub that was just built was not ready within two minutes');
     health = await fetch(`${url}/health`).then(
       (answer) => answer.json(),
@@ -71,6 +76,30 @@ async function use(url) {
     const { error } = await answer.json();
     if (error) throw new Error(`The hub that was just built refused a request: ${error.message}`);
   }
+}
+
+/** A server over HTTP, so that the HTTP client is compiled too. */
+async function remoteServer() {
+  const serverInfo = { name: 'web', version: '1' };
+  const results = {
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
+    'tools/list': { tools: [] },
+  };
+  const server = createHttpServer((req, res) => {
+    let body = '';
+    req.on('data', (piece) => (body += piece));
+    req.on('end', () => {
+      const { id, method } = req.method === 'POST' ? JSON.parse(body) : {};
+      if (id === undefined) return res.writeHead(req.method === 'POST' ? 202 : 405).end();
+      const result = results[method];
+      const answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 async function freePort() {

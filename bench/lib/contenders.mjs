@@ -127,7 +127,7 @@ export async function startHub(
   };
   return {
     name,
-    target: { url: `${url}/mcp`, headers: { authorization: `Bearer ${key}` } },
+    target: targetAt(url),
     url,
     pid: child.pid,
     startedAt,
@@ -135,6 +135,9 @@ export async function startHub(
     close,
   };
 }
+
+/** The MCP endpoint of a hub that `startHub` starts, and how it is let in there. */
+export const targetAt = (url) => ({ url: `${url}/mcp`, headers: { authorization: `Bearer ${key}` } });
 
 /** What `npm start` gives Node. */
 export const nodeFlags = ['--max-semi-space-size=32'];
@@ -156,11 +159,11 @@ function addressOf(child) {
   });
 }
 
-/** Waits until that many tools are listed. */
+/** Waits until that many tools are listed; nothing may listen there yet. */
 export async function listed({ name, target }, count, patienceMs = 60_000) {
   const begun = performance.now();
   for (;;) {
-    const tools = await toolNames(target);
+    const tools = await toolNames(target).catch(noneYet);
     if (tools.count >= count) return tools;
     const waited = performance.now() - begun;
     if (waited > patienceMs) throw new Error(`${name} lists ${tools.count} tools of ${count}`);
@@ -168,6 +171,11 @@ export async function listed({ name, target }, count, patienceMs = 60_000) {
     // enough.
     await after(Math.min(200, Math.max(10, waited / 50)));
   }
+}
+
+function noneYet(error) {
+  if (error.code !== 'ECONNREFUSED') throw error;
+  return { count: 0 };
 }
 
 /** The same, and that nothing else is on its way: opening the embedded database takes seconds of CPU time. */

@@ -3,13 +3,13 @@ import type { Closers } from '../core/closers.ts';
 import { type HubId, newHubId } from '../core/hub-id.ts';
 import type { Env } from '../env/env.ts';
 import { replicaLimits } from '../replicas/limits.ts';
-import { createReplicas, type OpenReplicas } from '../replicas/replicas.ts';
+import type { OpenReplicas } from '../replicas/replicas.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
 import type { Storage } from './open-storage.ts';
 
 /** The name of this run of the hub, and the other hubs on the same PostgreSQL, if the database is not its own. */
-export function openReplicas(
+export async function openReplicas(
   {
     env,
     httpServer,
@@ -21,9 +21,11 @@ export function openReplicas(
     readonly httpServer: Pick<HttpServer, 'hubsAt'>;
   },
   closers: Closers,
-): { readonly hubId: HubId; readonly replicas: OpenReplicas | undefined } {
+): Promise<{ readonly hubId: HubId; readonly replicas: OpenReplicas | undefined }> {
   const hubId = newHubId();
   if (env.database.kind !== 'postgres') return { hubId, replicas: undefined };
+  // With the HTTP client, which takes longer to load than anything else: few hubs have others beside them.
+  const { createReplicas } = await import('../replicas/replicas.ts');
   const secret = env.jwtSecret ?? dataDir.secret('jwt', 32).toString('hex');
   const replicas = createReplicas({ id: hubId, secret, version, database, log: log('hub') });
   closers.add(() => replicas.close());

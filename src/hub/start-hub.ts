@@ -78,6 +78,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const httpServer = createHttpServer(env, book.for('hub'));
   const storage = await openStorage({ env, book, httpServer, stop }, closers);
   const { log, dataDir, database, settings, records } = storage;
+  const group = await openReplicas({ ...storage, env, httpServer }, closers);
 
   let listening = '';
   let hideSecrets = (): void => {};
@@ -110,7 +111,6 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const whom = whomOf(env, outside, () => access);
   const hearing = (...asked: AskedToHear) => mayHear({ settings: snapshots.settings(), catalogue: shown() }, ...asked);
   const seenParts = { views, catalogue: shown, mayHear: hearing, ownItems: snapshots.settings };
-  const group = openReplicas({ ...storage, env, httpServer }, closers);
   const clients = openClients({ ...whom, ...seenParts, ...group, dataDir, settings, pool, dedicated, log }, closers);
   const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
   closers.add(() => saveCatalogue.close());

@@ -20,6 +20,8 @@ export const upstreamLimits = {
    * time for its own work in between.
    */
   startPauseMs: 10,
+  /** So many begin without it, so that the cores have work while the hub loads what it needs later. */
+  startsWithoutPause: 4,
   /** How long a server holds its place among those that start: a hanging one must not delay the others. */
   startSlotMs: 1_000,
   /** First and longest wait before the next attempt to connect; doubled each time, with jitter. */

@@ -10,12 +10,13 @@ export interface StartSemaphore {
 }
 
 /**
- * `count` places, handed out in the order they were asked for, with `upstreamLimits.startPauseMs` between two: starting
- * a process holds the event loop for some milliseconds.
+ * `count` places, handed out in the order they were asked for, with `upstreamLimits.startPauseMs` between two, but for
+ * the first few: starting a process holds the event loop for some milliseconds.
  */
 export function createStartSemaphore(count: number): StartSemaphore {
   const waiting: (() => void)[] = [];
   let free = count;
+  let begun = 0;
   let paused: Promise<void> = Promise.resolve();
 
   function give(): void {
@@ -28,9 +29,11 @@ export function createStartSemaphore(count: number): StartSemaphore {
     async take() {
       if (free > 0) free--;
       else await new Promise<void>((resolve) => waiting.push(resolve));
-      const before = paused;
-      paused = before.then(() => pause());
-      await before;
+      if (++begun >= upstreamLimits.startsWithoutPause) {
+        const before = paused;
+        paused = before.then(() => pause());
+        await before;
+      }
       let held = true;
       const release = (): void => {
         clearTimeout(timer);
