@@ -93,6 +93,7 @@ function createOwnConnection(settings: () => Settings, read: Read): ServerConnec
     status: { kind: 'connected' },
     offer: { server: ownServer, about, tools: [], prompts: [], resources: [], templates: [] },
     hasGivenUp: false,
+    isCrowded: false,
     available: async () => undefined,
     ask: async () => undefined,
     takeId: () => (lastId += 1),

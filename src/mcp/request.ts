@@ -138,6 +138,12 @@ export function abilitiesFor({ session, stateless, message }: ClientRequest): Cl
   return isObject(meta) ? capabilitiesOf(meta[metaKeys.clientCapabilities]) : noCapabilities;
 }
 
+/** What a request calls in which a server may ask something: `Exchange.called`. */
+export function calledBy({ method }: Pick<ClientRequest, 'method'>, { key }: Pick<Target, 'key'>): string | undefined {
+  if (method === 'tools/call') return key;
+  return method === 'prompts/get' ? `prompts/get ${key}` : undefined;
+}
+
 /**
  * The session that a request belongs to, as servers with state of their own are to tell sessions apart; `''` is
  * everything without one.

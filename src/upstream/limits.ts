@@ -163,9 +163,22 @@ export const upstreamLimits = {
    * server requests do not share its connection.
    */
   givenUpGraceMs: 2_000,
-  /** Connections made for that, all together: each may be a process; and when one that is not used ends. */
+  /**
+   * Connections made for that, and for calls of clients without a session in which a server may ask while it is at work
+   * on others, all together: each may be a process; and when one that is not used ends.
+   */
   temporaryConnections: 32,
   temporaryIdleMs: 2 * 60_000,
+  /**
+   * Those of one caller for calls without a session: half of all, so that there is room for others. Past them a call
+   * that has waited for its client for so long is given up for the next one: many clients never come back.
+   */
+  temporaryPerCaller: 16,
+  temporaryLeftMs: 60_000,
+  /** How long such a connection is kept for a call that is about to be sent: it is only decided about once more. */
+  temporaryReservedMs: 5_000,
+  /** That one is made is told in the log at most this often. */
+  temporaryToldMs: 60_000,
   /**
    * Tools of one server for which it is remembered whether they send server requests; and how many tools must have run
    * without sending one, before a tool that never ran is assumed to send none.

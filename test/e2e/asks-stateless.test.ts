@@ -11,7 +11,7 @@ import { until } from '../kit/until.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
-  const pipes = ['pipe', 'guarded', 'other'];
+  const pipes = ['pipe', 'guarded', 'other', 'left'];
   hub = await testHub({
     mcpServers: {
       ...Object.fromEntries(pipes.map((name) => [name, askingStdio()])),
@@ -204,6 +204,23 @@ describe('a state', () => {
 test('two stateless clients at one pipe: what cannot be attributed is answered to the server', async () => {
   const both = await Promise.all(['a', 'b'].map((label) => call('other', 'together', { label, count: 2 })));
   for (const { result } of both) expect((toldBy(result) as Told).error?.code).toBe(-32603);
+});
+
+test('a call that is left unanswered at a pipe is in the way of no other one that asks', async () => {
+  const left = round(await call('left', 'form', { label: 'left' }, {}, key('a')));
+  // Another caller's, in two rounds; and one of a tool that has not run yet, of the caller itself.
+  const theirs = { label: 'theirs' };
+  const first = round(await call('left', 'twice', theirs, {}, key('b')));
+  const other = round(await call('left', 'sampling', { label: 'mine' }, {}, key('a')));
+  expect(Object.values(first.inputRequests)).toMatchObject([{ params: { message: 'theirs 1' } }]);
+  const second = round(await call('left', 'twice', theirs, answers(first, filled('1')), key('b')));
+  const { result } = await call('left', 'twice', theirs, answers(second, filled('2')), key('b'));
+  expect((toldBy(result) as Told[]).map(({ result }) => result)).toEqual([filled('1').result, filled('2').result]);
+  const sampled = await call('left', 'sampling', { label: 'mine' }, answers(other, { result: { s: 1 } }), key('a'));
+  expect((toldBy(sampled.result) as Told).result).toEqual({ s: 1 });
+  // The one that was left is still there for its client.
+  const late = await call('left', 'form', { label: 'left' }, answers(left, filled('late')), key('a'));
+  expect((toldBy(late.result) as Told).result).toEqual(filled('late').result);
 });
 
 describe('a call', () => {

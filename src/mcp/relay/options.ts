@@ -6,7 +6,7 @@ import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
-import type { AskableCall } from '../../upstream/connections/connection.ts';
+import type { AskableCall } from '../../upstream/connections/link/options.ts';
 import type { ConnectionAsker, ConnectionOwner } from '../../upstream/connections/owner.ts';
 import type { ServerRequests } from '../server-requests/server-requests.ts';
 import type { LogLevels, LoggingConnection } from '../log-levels.ts';
@@ -33,6 +33,8 @@ export interface ServerConnection extends RelayConnection, LoggingConnection {
   readonly offer: LoggingConnection['offer'];
   /** Whether requests were given up that the server may still be at work on. */
   readonly hasGivenUp: boolean;
+  /** Whether the server asks clients, is at work on something, and would not say for which call it asks. */
+  readonly isCrowded: boolean;
 }
 
 /** The connections to all servers; `upstream/connections/dedicated-connections.ts` says what these do and throw. */
@@ -53,7 +55,7 @@ export interface RelayExchange {
   asked(ask: ServerRequest): void;
   readonly asker: string | undefined;
   readonly task: string | undefined;
-  readonly tool: string | undefined;
+  readonly called: string | undefined;
 }
 
 /** What relaying is given. */

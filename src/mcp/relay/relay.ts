@@ -7,6 +7,7 @@ import { unknownTarget } from '../failure.ts';
 import { wantedLevel } from '../log-levels.ts';
 import {
   abilitiesFor,
+  calledBy,
   type Addressed,
   type ClientRequest,
   clientRequest,
@@ -97,7 +98,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
  */
 function connectionFor(
   request: ClientRequest,
-  { server, key }: Target,
+  target: Target,
   { connections, logLevels }: RelayOptions,
 ): RelayConnection | undefined {
   const owner = {
@@ -105,14 +106,16 @@ function connectionFor(
     session: stateOwner(request),
     clientHeaders: request.clientHeaders,
   };
-  const connection = connections.connection(server, owner);
+  const connection = connections.connection(target.server, owner);
   if (!connection) return undefined;
   const level = wantedLevel(request);
   // What sessions want is known already where they all share a connection, and where they have their own.
   if (level !== undefined && (request.stateless || connections.ownerOf(connection)?.session === ''))
     void logLevels.need(connection, level);
-  if (!connection.hasGivenUp || !mayBeAsked(request)) return connection;
-  return connections.forAsking(connection, owner, { tool: key, asker: request.session?.facts.sid });
+  if (!connection.hasGivenUp && (request.session || !connection.isCrowded)) return connection;
+  const called = calledBy(request, target);
+  if (called === undefined || !mayBeAsked(request)) return connection;
+  return connections.forAsking(connection, owner, { called, asker: request.session?.facts.sid });
 }
 
 /**
@@ -120,8 +123,9 @@ function connectionFor(
  * the task is where its call went, and its own requests say what it asks.
  */
 function mayBeAsked(request: ClientRequest): boolean {
-  const { method, message } = request;
-  if (method !== 'tools/call' || !/[fus]/.test(abilitiesFor(request))) return false;
+  const { message, session } = request;
+  // Most servers ask for the folders of a session at any time, and do without.
+  if (!(session ? /[fus]/ : /[fusr]/).test(abilitiesFor(request))) return false;
   return !isObject(message.params) || message.params['task'] === undefined;
 }
 

@@ -21,7 +21,7 @@ import { wantedLevel, wantsLog } from '../log-levels.ts';
 import { hasRoomFor } from '../paced-writer.ts';
 import { type FinishedCall, refusedCall } from '../records.ts';
 import type { Reply } from '../reply.ts';
-import { type ClientRequest, type FindTarget } from '../request.ts';
+import { calledBy, type ClientRequest, type FindTarget } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
 import { checkedAnswer, isLookedAt, largeAnswerFate } from './answer-checks.ts';
@@ -129,8 +129,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     return typeof id === 'string' ? id : undefined;
   }
 
-  get tool(): string | undefined {
-    return this.request.method === 'tools/call' ? this.target.key : undefined;
+  get called(): string | undefined {
+    return calledBy(this.request, this.target);
   }
 
   protected get isOver(): boolean {

@@ -27,13 +27,6 @@ import { createRelister, type Relister } from './offer/relister.ts';
 import { headersOfCall } from './offer/tool-headers.ts';
 import { cannotWatch, subscribing, Watches } from './offer/watches.ts';
 
-/** A call in which the server may ask its client something. */
-export interface AskableCall {
-  readonly tool: string;
-  /** As `Exchange.asker`. */
-  readonly asker: string | undefined;
-}
-
 /**
  * The connection to one server, supervised alone: connecting → connected → disconnected → (back-off) connecting … until
  * `stop`; one to a server that starts on demand also connected → asleep → (a caller) connecting. Its failures do not
@@ -132,12 +125,14 @@ export class Connection {
     return this.#link?.hasGivenUp ?? false;
   }
 
-  /**
-   * Whether a question in this call could not be told from one for a call that another client gave up, for as long as
-   * that counts (decisions/0035).
-   */
-  isContested({ tool, asker }: AskableCall): boolean {
-    return this.#link?.isContested(asker) === true && this.requestHistory.mayAsk(tool);
+  /** As the link's. */
+  get isCrowded(): boolean {
+    return this.#link?.isCrowded ?? false;
+  }
+
+  /** What is known of the questions that the server may ask now. */
+  get questions(): Pick<Link, 'heldSince' | 'isContested'> | undefined {
+    return this.#link;
   }
 
   /** At least one client watches its resources. */
@@ -158,12 +153,12 @@ export class Connection {
     if (idleMs === undefined && waitsForCall(this.#tracker.now)) void this.#connect();
   }
 
-  /** Ends the connection for good and waits for its child, if it has one. What was in flight fails. */
-  stop(): Promise<void> {
+  /** Ends the connection for good and waits for its child, if it has one. What was in flight fails, with `why`. */
+  stop(why = new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`)): Promise<void> {
     if (this.#tracker.now.kind !== 'stopped') {
       clearTimeout(this.#retryTimer);
       this.#tracker.set({ kind: 'stopped' });
-      this.#dropLink(new HubError('upstream_unavailable', `Server "${this.server.name}" was stopped.`));
+      this.#dropLink(why);
     }
     return this.#ended;
   }

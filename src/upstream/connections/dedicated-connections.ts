@@ -7,9 +7,10 @@ import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { ServerSettings, UserSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { upstreamLimits } from '../limits.ts';
-import { type AskableCall, Connection } from './connection.ts';
+import { Connection } from './connection.ts';
+import { askingApart, type DedicatedConnection, isBusy, isSpent, type RequestConnection } from './asking-apart.ts';
 import { cleanLog, hiding, valuesOf } from './hidden-values.ts';
-import type { Unasked } from './link/options.ts';
+import type { AskableCall, Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
 import type { ConnectionOptions } from './options.ts';
 import {
@@ -72,7 +73,9 @@ export interface DedicatedConnections {
   /**
    * The connection for one call in which the server may ask its client something, given the one that calls of this
    * connection owner go through. It is another one, for this connection owner alone, while a server request there could
-   * be for a call that another client gave up (decisions/0035).
+   * be for a call that another client gave up (decisions/0035); for a call of a client without a session also while it
+   * could be for another call on its way there, and then nothing else is on its way through the other one
+   * (decisions/0094).
    */
   forAsking(connection: Connection, owner: ConnectionOwner, call: AskableCall): RequestConnection;
   /** HubError `credentials_required` for a caller who has not set theirs at the server, or has taken them back. */
@@ -95,19 +98,6 @@ export interface DedicatedConnections {
   close(): Promise<void>;
 }
 
-interface DedicatedConnection {
-  readonly connection: Connection;
-  readonly shared: Connection;
-  readonly owner: ConnectionOwner;
-  /** Who it is signed in as, where users sign in alone. */
-  readonly user: string | undefined;
-  /** Made by `forAsking`. */
-  readonly isTemporary: boolean;
-  /** `OwnValues.hash` of what its user had set. */
-  readonly own: string | undefined;
-  lastUsedAt: number;
-}
-
 const usual = () => ({
   total: upstreamLimits.dedicated,
   perPrincipal: upstreamLimits.dedicatedPerPrincipal,
@@ -119,7 +109,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
   const { settings, shared, bounds = usual() } = options;
   /** In the order of their last use. */
   const dedicated = new Map<string, DedicatedConnection>();
-  const owners = new WeakMap<Connection, ConnectionOwner>();
+  const entries = new WeakMap<Connection, DedicatedConnection>();
   const slots = createStartSemaphore(options.startsAtOnce);
   const stopping = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -129,23 +119,22 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     key: string,
     base: Connection,
     { opened, ...owner }: OpenedOwner,
-    isTemporary = false,
+    beside?: Connection,
   ): DedicatedConnection {
-    const oldest = isTemporary ? undefined : pushedOut(dedicated, owner.principal, bounds);
+    const oldest = beside ? undefined : pushedOut(dedicated, owner.principal, bounds);
     if (oldest) end(...oldest);
     const connection = connectionOf(options, base, { opened, ...owner }, slots);
-    owners.set(connection, owner);
     connection.start();
-    const { user } = opened;
-    const entry = { connection, shared: base, owner, user, isTemporary, own: opened.own?.hash, lastUsedAt: Date.now() };
+    const entry = { connection, shared: base, owner, opened, beside, lastUsedAt: Date.now() };
+    entries.set(connection, entry);
     dedicated.set(key, entry);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
     return entry;
   }
 
-  function end(key: string, { connection }: DedicatedConnection): void {
+  function end(key: string, { connection }: DedicatedConnection, why?: HubError): void {
     dedicated.delete(key);
-    const stopped = connection.stop().finally(() => stopping.delete(stopped));
+    const stopped = connection.stop(why).finally(() => stopping.delete(stopped));
     stopping.add(stopped);
     if (dedicated.size > 0) return;
     clearInterval(timer);
@@ -155,7 +144,8 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
   function sweep(): void {
     const now = Date.now();
     for (const [key, entry] of dedicated) {
-      if (isBusy(entry.connection)) entry.lastUsedAt = now;
+      if (isSpent(entry)) end(key, entry);
+      else if (isBusy(entry.connection)) entry.lastUsedAt = now;
       else if (now - entry.lastUsedAt >= idleMsOf(entry, options, bounds.idleMs)) end(key, entry);
     }
     // What was at work when its user signed out.
@@ -189,14 +179,14 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
       return entry.connection;
     },
     withoutCredentials: (server, principal) => withoutCredentials(server, principal, options),
-    forAsking: askingApart({ dedicated, options, bounds, open, end, isClosed: () => closed }),
+    forAsking: askingApart({ dedicated, entries, ...options, total: bounds.total, open, end, isClosed: () => closed }),
     reconcile: () => endWhere(isOverNow),
     retry(server, user) {
-      for (const { connection, user: own } of dedicated.values())
-        if (connection.server.name === server && own === user) connection.retryNow();
+      for (const { connection, opened } of dedicated.values())
+        if (connection.server.name === server && opened.user === user) connection.retryNow();
     },
     rootsChanged: (session) => tellRootsChanged(dedicated.values(), session),
-    ownerOf: (connection) => owners.get(connection),
+    ownerOf: (connection) => entries.get(connection)?.owner,
     ofUser: (principal) => ofAccount(dedicated.values(), userOf(settings(), principal)),
     ofSession: (session) =>
       [...dedicated.values()].filter((entry) => entry.owner.session === session).map(({ connection }) => connection),
@@ -214,11 +204,11 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
 
 /** How long one may be idle. A server that starts on demand says it for the connections of its clients too. */
 function idleMsOf(
-  { isTemporary, shared: { server } }: DedicatedConnection,
+  { beside, shared: { server } }: DedicatedConnection,
   { settings, inUse }: DedicatedConnectionsOptions,
   usualMs: number,
 ): number {
-  if (isTemporary) return upstreamLimits.temporaryIdleMs;
+  if (beside) return upstreamLimits.temporaryIdleMs;
   const own = settings().servers.get(server.name)?.onDemand;
   return own && inUse?.(server.name) !== true ? Math.min(own.idleMs, usualMs) : usualMs;
 }
@@ -258,54 +248,6 @@ function connectionOf(
   return connection;
 }
 
-interface Apart {
-  readonly dedicated: ReadonlyMap<string, DedicatedConnection>;
-  readonly options: DedicatedConnectionsOptions;
-  readonly bounds: { readonly total: number };
-  readonly open: (key: string, base: Connection, owner: OpenedOwner, isTemporary: boolean) => DedicatedConnection;
-  readonly end: (key: string, entry: DedicatedConnection) => void;
-  readonly isClosed: () => boolean;
-}
-
-/** `DedicatedConnections.forAsking`. */
-function askingApart({ dedicated, options, bounds, open, end, isClosed }: Apart): DedicatedConnections['forAsking'] {
-  function make(key: string, base: Connection, owner: ConnectionOwner): DedicatedConnection | undefined {
-    const all = [...dedicated].filter(([, { isTemporary }]) => isTemporary);
-    if (all.length >= upstreamLimits.temporaryConnections || dedicated.size >= bounds.total) {
-      const idle = all.find(([, { connection }]) => !isBusy(connection));
-      if (!idle) return undefined;
-      end(...idle);
-    }
-    const said = 'a call was given up unanswered; another client that may be asked gets a connection of its own';
-    options.log(base.server).info(said);
-    return open(key, base, { ...owner, opened: {} }, true);
-  }
-
-  /** One of the connection owner's connections in which a server request is certainly for this call. */
-  function take(base: Connection, owner: ConnectionOwner, call: AskableCall): Connection | undefined {
-    for (let n = 0; ; n++) {
-      const key = JSON.stringify([base.server.name, principalId(owner.principal), owner.session, 'temporary', n]);
-      let entry = dedicated.get(key);
-      if (entry && entry.shared !== base) {
-        end(key, entry);
-        entry = undefined;
-      }
-      entry ??= make(key, base, owner);
-      if (entry?.connection.isContested(call)) continue;
-      if (entry) entry.lastUsedAt = Date.now();
-      return entry?.connection;
-    }
-  }
-
-  return (connection, owner, call) => {
-    // Not one that is a dedicated connection already.
-    const isShared = connection === options.shared(connection.server.name);
-    if (isClosed() || !isShared || !connection.isContested(call)) return connection;
-    const own = take(connection, owner, call);
-    return own ? withFallback(own, connection) : connection;
-  };
-}
-
 /** What makes a connection one client's own. */
 function ofOneClient(
   owner: ConnectionOwner,
@@ -325,8 +267,8 @@ function tellRootsChanged(dedicated: Iterable<DedicatedConnection>, session: str
 function ofAccount(dedicated: Iterable<DedicatedConnection>, account: UserSettings | undefined): Connection[] {
   if (!account) return [];
   const id = principalId(principalOf(account));
-  const isShared = ({ user, owner }: DedicatedConnection): boolean =>
-    user !== undefined && owner.session === '' && principalId(owner.principal) === id;
+  const isShared = ({ opened, owner }: DedicatedConnection): boolean =>
+    opened.user !== undefined && owner.session === '' && principalId(owner.principal) === id;
   return [...dedicated].filter(isShared).map(({ connection }) => connection);
 }
 
@@ -364,39 +306,7 @@ function ofConnectionOwner(options: DedicatedConnectionsOptions, base: Connectio
   };
 }
 
-function isBusy({ status, inFlight, isWatched }: Connection): boolean {
-  return inFlight > 0 || isWatched || status.kind === 'connecting';
-}
-
 /** Sessions begin and end often: that is logged at level debug only. */
 function quieter(log: Logger): Logger {
   return { ...log, info: (message, fields) => log.debug(message, fields) };
-}
-
-/** The part of a connection that one request needs. */
-export type RequestConnection = Pick<Connection, 'status' | 'offer' | 'available' | 'takeId' | 'send' | 'cancel'>;
-
-/** A request goes through the first connection, or through the other one where the first does not come about. */
-function withFallback(first: Connection, other: Connection): RequestConnection {
-  let used = first;
-  return {
-    get status() {
-      return used.status;
-    },
-    get offer() {
-      return used.offer ?? other.offer;
-    },
-    async available(waitMs) {
-      try {
-        await first.available(waitMs);
-      } catch (error) {
-        if (!(error instanceof HubError)) throw error;
-        used = other;
-        await other.available(waitMs);
-      }
-    },
-    takeId: () => used.takeId(),
-    send: (...request) => used.send(...request),
-    cancel: (...request) => used.cancel(...request),
-  };
 }

@@ -33,8 +33,11 @@ export interface Exchange {
    * made any other.
    */
   readonly asker?: string | undefined;
-  /** The tool that this request calls, as the server names it. */
-  readonly tool?: string | undefined;
+  /**
+   * What this request calls, as `ServerRequestHistory` knows it: a tool by the server's name for it, a prompt as
+   * `prompts/get <name>`.
+   */
+  readonly called?: string | undefined;
   /** The task that this request is about, as the server calls it. */
   readonly task?: string | undefined;
 }

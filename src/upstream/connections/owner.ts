@@ -102,9 +102,8 @@ export function ownerKey(server: string, { principal, session, passed, opened }:
 export function isOver(
   entry: Readonly<Record<'connection' | 'shared', Connection>> & {
     readonly owner: ConnectionOwner;
-    readonly user: string | undefined;
-    readonly isTemporary: boolean;
-    readonly own: string | undefined;
+    readonly opened: OpenedFor;
+    readonly beside: Connection | undefined;
   },
   now: Pick<OwnershipOptions, 'shared'> & {
     readonly settings: Settings;
@@ -112,18 +111,19 @@ export function isOver(
     readonly credentials: OwnershipOptions['credentials'];
   },
 ): boolean {
-  const { user, owner, isTemporary } = entry;
+  const { owner, opened, beside } = entry;
+  const { user } = opened;
   const { name } = entry.shared.server;
   const server = now.settings.servers.get(name);
   if (!server || now.shared(name) !== entry.shared || isUsedAlone(server) !== (user !== undefined)) return true;
   // A new user with the name of a deleted user must not get that user's sessions.
   if (isGone(now.settings, owner.principal)) return true;
-  if (user === undefined) return owner.passed === undefined && server.perSessionClient === isTemporary;
+  if (user === undefined) return owner.passed === undefined && server.perSessionClient === (beside === entry.shared);
   // After a sign-out, or with other credentials, also existing connections end. A connection with calls under way is
   // kept until they are answered: their own errors say more.
   if (entry.connection.inFlight > 0) return false;
   const account = userOf(now.settings, owner.principal);
-  if (account && now.credentials?.of(server, account)?.hash !== entry.own) return true;
+  if (account && now.credentials?.of(server, account)?.hash !== opened.own?.hash) return true;
   return isPerUser(server) && now.refusal?.(server, user) !== undefined;
 }
 

@@ -79,7 +79,7 @@ export class Incoming {
     const pending = this.#pending.take(message.id);
     if (pending) {
       this.#serverRequests.ended(message.id as number);
-      this.#options.requestHistory.answered(pending.exchange.tool);
+      this.#options.requestHistory.answered(pending.exchange.called);
       pending.exchange.answered(message, text);
       return true;
     }

@@ -8,7 +8,7 @@ import { HttpAnswer } from '../../channels/http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { ChangeStreams, Incoming } from './incoming.ts';
 import { AbandonedRequests, type Pending, PendingTable } from './pending.ts';
-import type { LinkOptions } from './options.ts';
+import type { AskableCall, LinkOptions } from './options.ts';
 import { RequestWriter, type ToSend, type Written } from './request-writer.ts';
 import { ServerRequests } from './server-requests.ts';
 
@@ -111,9 +111,30 @@ export class Link {
     return !this.#givenUp.isEmpty;
   }
 
-  /** Whether a server request could be for a call that another client gave up, and this will not change. */
-  isContested(asker: string | undefined): boolean {
-    return this.#isPipe && !this.isStateless && this.#givenUp.hasOthers(asker);
+  /** Whether the server, which has asked clients before, may be at work, and would not say for which call it asks. */
+  get isCrowded(): boolean {
+    const isAtWork = this.#pending.size > 0 || this.hasGivenUp;
+    return isAtWork && this.#isPipe && !this.isStateless && this.#options.requestHistory.hasAsked;
+  }
+
+  /** As that of the requests on their way. */
+  get heldSince(): number | undefined {
+    return this.#pending.heldSince;
+  }
+
+  /**
+   * Whether a question in this call could not be told from one for a call that another client gave up, for as long as
+   * that counts (decisions/0035); or, of a client without a session, from one for a call that is on its way
+   * (decisions/0094).
+   */
+  isContested({ called, asker }: AskableCall): boolean {
+    const { requestHistory } = this.#options;
+    if (!this.#isPipe || this.isStateless) return false;
+    if (this.#givenUp.hasOthers(asker) && requestHistory.mayAsk(called)) return true;
+    if (asker !== undefined || !this.isCrowded) return false;
+    // One that waits for its client may do so for minutes; any other is over soon, as a rule.
+    if (this.#serverRequests.holdsCalls) return requestHistory.mayAsk(called);
+    return (this.#pending.hasCalls || this.hasGivenUp) && requestHistory.hasAskedIn(called);
   }
 
   /** True once the negotiation found a server without sessions. */

@@ -43,3 +43,11 @@ export interface LinkOptions {
   /** Set where all requests are one client's: takes server requests that come while none of them is on its way. */
   readonly home?: Home | undefined;
 }
+
+/** A call in which the server may ask its client something. */
+export interface AskableCall {
+  /** As `Exchange.called`. */
+  readonly called: string;
+  /** As `Exchange.asker`. */
+  readonly asker: string | undefined;
+}

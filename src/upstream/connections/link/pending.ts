@@ -59,6 +59,24 @@ export class PendingTable {
     return several ? undefined : only;
   }
 
+  /** Whether a request of a client waits; the hub's own do not count. */
+  get hasCalls(): boolean {
+    return this.#waiting.some(({ exchange }) => exchange.asked !== undefined);
+  }
+
+  /**
+   * On the clock of `performance.now()`: since when all that waits here waits for answers of its clients; undefined
+   * where something does not, and where nothing waits.
+   */
+  get heldSince(): number | undefined {
+    let since: number | undefined;
+    const works = this.#waiting.some((pending) => {
+      since = Math.max(since ?? 0, pending.heldSince);
+      return pending.serverRequests === 0;
+    });
+    return works ? undefined : since;
+  }
+
   add(
     id: number,
     exchange: Exchange,

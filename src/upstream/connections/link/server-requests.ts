@@ -74,7 +74,7 @@ export class ServerRequests {
     }
     // Most servers ask for roots at any time, and do without.
     if (method !== 'roots/list')
-      this.#options.requestHistory.asked(this.#calls().map(({ pending }) => pending.exchange.tool));
+      this.#options.requestHistory.asked(this.#calls().map(({ pending }) => pending.exchange.called));
     const refuse = ({ code, message }: ServerRequestRefusal): void =>
       this.#options.write(errorResponseText(id, code, message));
     // Of two with the same id the answer to one would be taken for the other's.
@@ -109,6 +109,11 @@ export class ServerRequests {
     if (!open) return;
     this.#close(key, open);
     open.ask.withdrawn?.(typeof reason === 'string' ? reason.slice(0, 500) : 'cancelled by the server');
+  }
+
+  /** Whether a call on its way waits for the answers of its client. */
+  get holdsCalls(): boolean {
+    return [...this.#open.values()].some(({ holders }) => holders !== undefined && holders.size > 0);
   }
 
   /** A request was answered, or failed: what the server asked in the middle of it is of no use any more. */
@@ -240,8 +245,8 @@ function relatedTask(params: unknown): string | undefined {
 }
 
 /**
- * In which of its tools a server sends server requests (elicitation, sampling), as far as that was seen. A server does
- * not say it.
+ * In which of its tools and prompts a server sends server requests (elicitation, sampling), as far as that was seen. A
+ * server does not say it. Below, a tool is either (`Exchange.called`).
  */
 export class ServerRequestHistory {
   /** By tool, whether it asked. */
@@ -260,6 +265,16 @@ export class ServerRequestHistory {
     if (tool === undefined || this.#tools.has(tool)) return;
     this.#answered += 1;
     this.#note(tool, false);
+  }
+
+  /** Whether the server has ever asked. */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
+  /** Whether it has asked while this tool ran. */
+  hasAskedIn(tool: string): boolean {
+    return this.#tools.get(tool) === true;
   }
 
   /**
