@@ -9,11 +9,14 @@ export const smartLimits = {
   searchChars: 6_000,
   /** How long tools are read into the search index before other work gets its turn. */
   indexSliceMs: 8,
-  /** How long a search waits for changed tools to be read: a hundred or so are; of more it takes what is there. */
-  indexWaitMs: 50,
   /**
-   * How long a search that comes while the hub starts waits for the table of word vectors and for the tools to be read
-   * with it: 500 take 0.4 s. After that words alone are searched.
+   * How long a search waits for new or changed tools that it may find to be read: 10 000 take some two seconds. Of more
+   * it takes what is there, and says so.
+   */
+  indexWaitMs: 5_000,
+  /**
+   * How long a search that comes while the hub starts waits for the table of word vectors, which takes some 25 ms of
+   * CPU. After that words alone are searched.
    */
   searchStartMs: 1_000,
   /** How long searches of many clients are answered before other work gets its turn. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
-import { createSmartIndex, toolKey } from './routing.ts';
+import { createSmartIndex, type SmartIndex, toolKey } from './routing.ts';
 import { createSearchEngine } from './search-engine.ts';
 
 const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };
@@ -49,4 +49,34 @@ test('later tools take the place of earlier ones that are still being read', asy
   expect(found.results.map(({ key }) => key).sort()).toEqual([...allowed].slice(0, 2));
   index.sync(settings({ servers: [{ ...server('farm'), enabled: false }] }), catalogue(tools(3, 'shear')));
   expect(engine.size).toBe(0);
+});
+
+test('the tools that a search waits for are read before others, also where a later catalogue has come meanwhile', async () => {
+  const engine = createSearchEngine();
+  const index = createSmartIndex(engine);
+  const wanted = new Set([1_998, 1_999, 7_777].map((n) => toolKey('farm', `count_${n}`)));
+  expect(index.first(wanted)).toBeUndefined();
+  index.sync(farm, catalogue(tools(2_000)));
+  const first = index.first(wanted);
+  index.sync(farm, catalogue(tools(2_000)));
+  await first;
+  expect(engine.size).toBeLessThan(2_000);
+  const search = { query: 'count the sheep', context: undefined, limit: 10, allowed: wanted };
+  expect(index.search(search).searched).toBe(2);
+  await index.ready();
+  expect(engine.size).toBe(2_000);
+  expect(index.first(wanted)).toBeUndefined();
+});
+
+test.each([
+  ['the index is given up', (index: SmartIndex) => index.stop()],
+  ['a tool cannot be read', () => undefined],
+])('no search waits any more when %s', async (_, happens) => {
+  const index = createSmartIndex(createSearchEngine());
+  index.sync(farm, catalogue([...tools(2_000), { key: 'broken', text: 'no JSON' }]));
+  const first = index.first(new Set([toolKey('farm', 'broken')]));
+  const failed = index.ready().catch((error: unknown) => error);
+  happens(index);
+  await first;
+  await failed;
 });

@@ -13,8 +13,13 @@ export interface SmartIndex {
    * read. A later call takes the place of one that still runs.
    */
   sync(settings: Settings, catalogue: Catalogue): void;
-  /** Resolves when all is taken over. */
+  /** Resolves when all is taken over. Rejects with what went wrong. */
   ready(): Promise<void>;
+  /**
+   * Has these tools taken over before others, and resolves when they are, or nothing is taken over any more. Undefined
+   * when nothing is taken over now.
+   */
+  first(tools: ReadonlySet<string>): Promise<void> | undefined;
   /** Ends taking over. */
   stop(): void;
   /**
@@ -41,28 +46,76 @@ export function createSmartIndex(
 ): SmartIndex {
   const documentOf = createDocumentOf();
   const work = createCooperativeTask();
+  let isReading = false;
+  /** Searches that wait, with their tools that were not looked for yet. */
+  let waiting: { readonly keys: Iterator<string>; readonly done: () => void }[] = [];
 
   function* steps(settings: Settings, catalogue: Catalogue): Generator<void> {
-    const keys = new Set<string>();
-    for (const { server, item } of offered(settings, catalogue)) {
-      keys.add(toolKey(server.name, item.key));
-      yield;
+    try {
+      const left = new Map<string, Offered>();
+      for (const one of offered(settings, catalogue)) {
+        left.set(toolKey(one.server.name, one.item.key), one);
+        yield;
+      }
+      engine.keep(left);
+      const all: ToolDocument[] = [];
+      for (const [key, { server, item, override }] of inOrder(left)) {
+        left.delete(key);
+        const document = documentOf(server, item, override);
+        engine.put([document]);
+        all.push(document);
+        yield;
+      }
+      synced(all);
+    } finally {
+      // Not reached by what is given up for a later catalogue: those who wait do so for the later one.
+      end();
     }
-    engine.keep(keys);
-    const all: ToolDocument[] = [];
-    for (const { server, item, override } of offered(settings, catalogue)) {
-      const document = documentOf(server, item, override);
-      engine.put([document]);
-      all.push(document);
-      yield;
+  }
+
+  /** What is left, the tools of searches that wait first, in the order in which they came. */
+  function* inOrder(left: ReadonlyMap<string, Offered>): Generator<readonly [string, Offered]> {
+    const rest = left.entries();
+    for (;;) {
+      const wanted = nextWanted(left);
+      const next = wanted === undefined ? rest.next() : { value: wanted, done: false as const };
+      if (next.done) return;
+      yield next.value;
     }
-    synced(all);
+  }
+
+  function nextWanted(left: ReadonlyMap<string, Offered>): readonly [string, Offered] | undefined {
+    for (let search = waiting[0]; search; search = waiting[0]) {
+      for (let key = search.keys.next(); !key.done; key = search.keys.next()) {
+        const found = left.get(key.value);
+        if (found) return [key.value, found];
+      }
+      waiting.shift();
+      search.done();
+    }
+    return undefined;
+  }
+
+  function end(): void {
+    isReading = false;
+    for (const { done } of waiting) done();
+    waiting = [];
   }
 
   return {
-    sync: (settings, catalogue) => work.start(steps(settings, catalogue)),
+    sync(settings, catalogue) {
+      isReading = true;
+      work.start(steps(settings, catalogue));
+    },
     ready: () => work.done(),
-    stop: () => work.stop(),
+    first(tools) {
+      if (!isReading) return undefined;
+      return new Promise((done) => void waiting.push({ keys: tools.values(), done }));
+    },
+    stop() {
+      work.stop();
+      end();
+    },
     search: ({ context, ...request }) => engine.search({ ...request, ...(context !== undefined && { context }) }),
   };
 }

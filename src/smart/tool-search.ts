@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalogue } from '../core/catalogue.ts';
 import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings/types.ts';
+import { withTimeout } from '../core/with-timeout.ts';
 import { createCooperativeQueue } from './cooperative-queue.ts';
 import { loadLocalEmbedder } from './embedder-local.ts';
 import type { Embeddings } from './embeddings.ts';
@@ -36,9 +36,9 @@ export interface ToolSearch {
   /** Makes the index equal to what the servers offer now, and uses the embedder that is wanted now. */
   reconcile(): void;
   /**
-   * Begins to read tools and the built-in table of word vectors, once `after` resolves or a search comes. A search
-   * waits for that, but not long: after `smartLimits.searchStartMs`, and should it fail, search goes by words alone and
-   * says so.
+   * Begins to read the built-in table of word vectors and then the tools, once `after` resolves or a search comes. A
+   * search waits for the table, but not long: after `smartLimits.searchStartMs`, and should it fail, search goes by
+   * words alone and says so. Then it waits for the tools that it may find, `smartLimits.indexWaitMs` at most.
    */
   start(after: Promise<void>): void;
   close(): void;
@@ -57,13 +57,12 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
   let indexed: { readonly settings: Settings; readonly catalogue: Catalogue } | undefined;
   let wordsOnly: string | undefined = 'the built-in embedder is still being read; words alone are searched';
 
-  /** Gives the index what is there now; false when it has that. */
-  function updateIndex(): boolean {
+  /** Gives the index what is there now. */
+  function updateIndex(): void {
     const now = { settings: settings(), catalogue: catalogue() };
-    if (indexed?.settings === now.settings && indexed.catalogue === now.catalogue) return false;
+    if (indexed?.settings === now.settings && indexed.catalogue === now.catalogue) return;
     indexed = now;
     index.sync(now.settings, now.catalogue);
-    return true;
   }
 
   /** A recent change counts at once, above all a key that was removed. */
@@ -77,14 +76,14 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
   }
 
   /**
-   * Before each search: words that an admin gave to a tool a moment ago count already. Only the first search after a
-   * change may have to wait, and not long.
+   * Before each search: words that an admin gave to a tool a moment ago count already. The tools that the search may
+   * find are read before others; it waits for those, and not for ever.
    */
-  async function upToDate(): Promise<void> {
+  async function upToDate(tools: ReadonlySet<string>): Promise<void> {
     applyConfig();
-    if (!updateIndex()) return;
-    const ready = index.ready().catch(() => undefined);
-    await Promise.race([ready, sleep(smartLimits.indexWaitMs, undefined, { ref: false })]);
+    updateIndex();
+    const read = index.first(tools);
+    if (read) await withTimeout(read, smartLimits.indexWaitMs);
   }
 
   function reconcile(): void {
@@ -95,8 +94,6 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
   async function load(): Promise<void> {
     try {
       const better = indexOver(createSearchEngine(await loadLocalEmbedder()));
-      better.sync(settings(), catalogue());
-      await better.ready();
       index.stop();
       index = better;
       indexed = undefined;
@@ -114,8 +111,8 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
   return {
     async search(request) {
       wanted.resolve();
-      if (!isRead) await Promise.race([loaded.promise, sleep(smartLimits.searchStartMs, undefined, { ref: false })]);
-      await upToDate();
+      if (!isRead) await withTimeout(loaded.promise, smartLimits.searchStartMs);
+      await upToDate(request.allowed);
       const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
       const answer = await queue.run(() =>
         index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),

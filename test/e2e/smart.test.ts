@@ -197,7 +197,7 @@ test('the environment decides on progressive disclosure where it speaks, and who
 });
 
 test('a search that comes while the hub starts waits until all tools are read with the word vectors', async () => {
-  setLimits(smartLimits, { searchStartMs: 60_000 });
+  setLimits(smartLimits, { searchStartMs: 60_000, indexWaitMs: 60_000 });
   const tools = Array.from({ length: 2_000 }, (_, i) => tool(`record_${i}`, `Keeps what was measured at place ${i}`));
   const many = await hostileHttp({ name: 'many', tools });
   const own = await testHub({ mcpServers: { many: many.config, mail: mail.config } });

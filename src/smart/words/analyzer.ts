@@ -8,9 +8,14 @@ import { stopWords } from './stop-words.ts';
  * What is neither letter nor digit only separates.
  */
 export function words(text: string): string[] {
-  const plain = text.normalize('NFKC').replace(apostrophes, '').replace(wordStart, ' ').toLowerCase();
-  const found = ascii.test(plain) ? (plain.match(asciiPieces) ?? []) : piecesOfAnyScript(plain);
-  for (const [mixture] of plain.matchAll(mixtures)) found.push(mixture);
+  // Most texts are ASCII, and a hub that starts reads thousands of them: these patterns take a third of the time.
+  const isAscii = ascii.test(text);
+  const parted = isAscii
+    ? text.replaceAll("'", '').replace(asciiWordStart, ' ')
+    : text.normalize('NFKC').replace(apostrophes, '').replace(wordStart, ' ');
+  const plain = parted.toLowerCase();
+  const found = isAscii || ascii.test(plain) ? (plain.match(asciiPieces) ?? []) : piecesOfAnyScript(plain);
+  if (digit.test(plain)) for (const [mixture] of plain.matchAll(mixtures)) found.push(mixture);
   return found;
 }
 
@@ -31,6 +36,8 @@ const apostrophes = /['’]/g;
  */
 const wordStart = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 const ascii = /^[\0-\x7f]*$/;
+const asciiWordStart = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g;
+const digit = /[0-9]/;
 const asciiPieces = /[a-z]+|[0-9]+/g;
 const mixtures = /(?<![a-z0-9])(?:[a-z]{1,5}[0-9]{1,4}[a-z]{0,3}|[0-9]{1,2}[a-z]{1,2})(?![a-z0-9])/g;
 const pieces = /\p{L}[\p{L}\p{M}]*|\p{Nd}+/gu;
