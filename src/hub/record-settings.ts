@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AuditSink, byHub, type Origin } from '../core/audit.ts';
+import type { OwnSkill } from '../core/settings/types.ts';
 import { changedMembers } from '../settings/document/changed-members.ts';
 import type { Draft } from '../settings/document/document.ts';
 import type { SettingsChange } from '../settings/store.ts';
@@ -32,6 +33,27 @@ export function recordPolicyFiles({ record }: Pick<AuditSink, 'record'>) {
     const [before, after] = [seen(files.before), seen(files.after)];
     record({ ...byHand, action: 'policy-files.update', target: names.join(', '), before, after });
   };
+}
+
+/** The same of the files of skills that changed: their hashes, and of a `SKILL.md` the text as well. */
+export function recordSkillFiles({ record }: Pick<AuditSink, 'record'>) {
+  return (before: readonly OwnSkill[], after: readonly OwnSkill[]): void => {
+    const [old, now] = [skillFiles(before), skillFiles(after)];
+    const names = Object.keys({ ...old, ...now }).filter((name) => old[name]?.sha256 !== now[name]?.sha256);
+    const of = (files: typeof old) =>
+      Object.fromEntries(names.flatMap((name) => (files[name] ? [[name, files[name]]] : [])));
+    record({ ...byHand, action: 'skill-files.update', target: names.join(', '), before: of(old), after: of(now) });
+  };
+}
+
+function skillFiles(skills: readonly OwnSkill[]): Record<string, { sha256: string; text?: string } | undefined> {
+  const files = skills.flatMap((skill) => skill.files.map((file) => ({ ...file, isMain: file.uri === skill.uri })));
+  return Object.fromEntries(
+    files.map(({ uri, digest, content, isMain }) => [
+      uri,
+      { sha256: digest.replace(/^sha256:/, ''), ...(isMain && 'text' in content && { text: content.text }) },
+    ]),
+  );
 }
 
 function seen(files: Readonly<Record<string, PolicyFile>>): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { AuditSink } from '../core/audit.ts';
 import type { Closers } from '../core/closers.ts';
 import type { Logger } from '../core/logger.ts';
 import type { OwnSkill, Settings } from '../core/settings/types.ts';
@@ -6,10 +7,12 @@ import type { Env } from '../env/env.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { watchSkillFolder } from '../settings/skills/skill-folder.ts';
 import { withEnvOverrides } from './env-overrides.ts';
+import { recordSkillFiles } from './record-settings.ts';
 
 export interface SeenSettingsParts {
   readonly env: Pick<Env, 'settingsPath' | 'smart'>;
   readonly settings: Pick<SettingsStore, 'current'>;
+  readonly audit: Pick<AuditSink, 'record'>;
   readonly log: Logger;
   readonly changed: () => void;
 }
@@ -22,13 +25,14 @@ export async function openSeenSettings(
   parts: SeenSettingsParts,
   closers: Closers,
 ): Promise<(settings: Settings) => Settings> {
-  const { env, settings, log, changed } = parts;
+  const { env, settings, audit, log, changed } = parts;
   const withEnv = withEnvOverrides(env);
   const folder = await watchSkillFolder({
     folder: () => settings.current.system.skillFolder,
     base: dirname(resolve(env.settingsPath)),
     log,
     changed,
+    filesChanged: recordSkillFiles(audit),
   });
   closers.add(() => folder.close());
   let of: readonly OwnSkill[] = [];

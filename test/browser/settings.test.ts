@@ -47,12 +47,20 @@ describe('settings', () => {
     await page.getByLabel('Address from outside').fill('');
     await page.getByLabel('Secrets in results').selectOption('Are masked');
     await page.getByLabel('Calls', { exact: true }).fill('20');
+    await page.getByLabel('Folder of skills').fill('${HOME}/skills');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => page.getByLabel('Folder of skills').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Folder of skills').fill('skills');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     expect((await stored())['systemConfig']).toMatchObject({
       secretsInCalls: { results: 'mask' },
       codeMode: { calls: 20 },
+      skills: { folder: 'skills' },
     });
+    await page.getByLabel('Folder of skills').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await stored())['systemConfig'].skills?.folder).toBeUndefined();
     expect((await api(hub, 'GET', '/tools/notes/weather')).status).toBe(403);
     expect((await stored())['systemConfig'].routing).toEqual({ openApiAccess: 'off' });
   });
@@ -409,7 +417,9 @@ describe('prompts and resources of the hub', () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('text/markdown').waitFor();
     // What another has changed meanwhile stays.
-    expect((await stored())['resources']).toMatchObject([{ description: 'By another', mimeType: 'text/markdown' }]);
+    await expect
+      .poll(async () => (await stored())['resources'])
+      .toMatchObject([{ description: 'By another', mimeType: 'text/markdown' }]);
     await page.getByRole('button', { name: 'Delete docs://guide' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect.poll(async () => (await stored())['resources']).toEqual([]);

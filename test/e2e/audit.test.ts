@@ -531,6 +531,30 @@ test('a change of a file in the folder of policies is a record, with its text an
   await api(hub, 'PUT', '/system-config', { token: admin, body: { policyFolder: null } });
 });
 
+test('a change of a file of a skill is a record, with its text and its hash; a folder that is named is a change of the settings', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'refunds', 'SKILL.md');
+  const text = (words: string) => `---\nname: refunds\ndescription: How money goes back.\n---\n${words}\n`;
+  mkdirSync(join(folder, 'refunds'), { recursive: true });
+  writeFileSync(file, text('Ask first.'));
+  writeFileSync(join(folder, 'refunds', 'table.csv'), 'a,b\n');
+  await api(hub, 'PUT', '/system-config', { token: admin, body: { skills: { folder } } });
+  const changes = () => records('&action=skill-files.update');
+  const uri = 'skill://$hub/refunds/SKILL.md';
+  await until('the folder is watched', async () => {
+    writeFileSync(file, text(`Ask ${Math.random()} times.`));
+    return (await changes()).length > 0;
+  });
+  writeFileSync(file, text('Never ask.'));
+  const sha256 = createHash('sha256').update(text('Never ask.')).digest('hex');
+  await until('the change is recorded', async () => JSON.stringify(await changes()).includes(sha256));
+  const found = (await changes()).find(({ after }) => JSON.stringify(after).includes(sha256));
+  expect(found).toMatchObject({ actor: { kind: 'file' }, via: 'file', target: uri });
+  expect(found?.before).toMatchObject({ [uri]: { text: expect.stringContaining('times.') as string } });
+  // Of the other file nothing changed.
+  expect(found?.after).toEqual({ [uri]: { sha256, text: expect.stringContaining('Never ask.') as string } });
+});
+
 test('failed logins and refused calls are counted, and a flood of them stays small', async () => {
   const bad = (username: string) => api(hub, 'POST', '/auth/login', { body: { username, password: 'wrong' } });
   // Before the limiter of logins refuses this address.

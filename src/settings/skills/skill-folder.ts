@@ -20,15 +20,19 @@ export interface SkillFolderOptions {
   readonly base: string;
   readonly log: Logger;
   readonly changed: () => void;
+  /** Files of the folder changed while it was named by the settings. What they name now for the first time is no change. */
+  readonly filesChanged?: (before: readonly OwnSkill[], after: readonly OwnSkill[]) => void;
 }
 
 /**
  * Reads the folder, and looks now and then whether something in it has changed, as with the folder of policies: disks
  * of containers announce nothing. A skill that cannot be used is left out, and the log says once what to do.
  */
-export async function watchSkillFolder({ folder, base, log, changed }: SkillFolderOptions): Promise<SkillFolder> {
+export async function watchSkillFolder(options: SkillFolderOptions): Promise<SkillFolder> {
+  const { folder, base, log, changed, filesChanged } = options;
   let skills: readonly OwnSkill[] = [];
   let seen = '';
+  let folderSeen: string | undefined;
   let told: ReadonlySet<string> = new Set();
   let isLooking = false;
 
@@ -38,12 +42,15 @@ export async function watchSkillFolder({ folder, base, log, changed }: SkillFold
     const now = JSON.stringify(found);
     if (now === seen) return false;
     seen = now;
-    const before = JSON.stringify(skills.map(({ entry }) => entry));
+    const before = skills;
     const read = await readSkills(found);
     skills = read.skills;
+    const isChanged = entriesOf(skills) !== entriesOf(before);
+    if (isChanged && named !== undefined && named === folderSeen) filesChanged?.(before, skills);
+    folderSeen = named;
     for (const problem of read.problems) if (!told.has(problem)) log.warn(problem);
     told = new Set(read.problems);
-    return JSON.stringify(skills.map(({ entry }) => entry)) !== before;
+    return isChanged;
   }
 
   await look();
@@ -61,6 +68,11 @@ export async function watchSkillFolder({ folder, base, log, changed }: SkillFold
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** Changes with every byte of every file: entries have the digests. */
+function entriesOf(skills: readonly OwnSkill[]): string {
+  return JSON.stringify(skills.map(({ entry }) => entry));
 }
 
 interface Found {

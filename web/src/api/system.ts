@@ -29,6 +29,7 @@ export interface System {
   readonly secretsInCalls?: { readonly arguments?: string; readonly results?: string };
   readonly guards?: readonly JsonObject[];
   readonly maxResultTokens?: number;
+  readonly skills?: { readonly folder?: string };
   readonly codeMode?: { readonly timeoutSeconds?: number; readonly memoryMb?: number; readonly calls?: number };
 }
 

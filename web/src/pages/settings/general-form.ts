@@ -19,6 +19,7 @@ export interface Fields {
   readonly concurrentCalls: string;
   readonly callsPerDay: string;
   readonly most: string;
+  readonly skills: string;
   readonly codeSeconds: string;
   readonly codeMemory: string;
   readonly codeCalls: string;
@@ -119,6 +120,7 @@ function fieldsOf({
 
 function contextFields({
   maxResultTokens,
+  skills,
   codeMode: { timeoutSeconds, memoryMb, calls } = {},
   secretsInCalls = {},
 }: System) {
@@ -126,6 +128,7 @@ function contextFields({
     secretsIn: secretsInCalls.arguments ?? 'allow',
     secretsOut: secretsInCalls.results ?? 'allow',
     most: numberText(maxResultTokens),
+    skills: skills?.folder ?? '',
     codeSeconds: numberText(timeoutSeconds),
     codeMemory: numberText(memoryMb),
     codeCalls: numberText(calls),
@@ -159,6 +162,7 @@ function bodyOf(fields: Fields) {
     },
     secretsInCalls: { arguments: fields.secretsIn, results: fields.secretsOut },
     maxResultTokens: limitIn(fields.most),
+    skills: { folder: fields.skills.trim() || null },
     codeMode: {
       timeoutSeconds: limitIn(fields.codeSeconds),
       memoryMb: limitIn(fields.codeMemory),

@@ -15,10 +15,9 @@ const paths = [
   'listPageSize',
   'install.baseUrl',
   'network.allowedCidrs',
-  ...['maxResultTokens', 'codeMode.timeoutSeconds', 'codeMode.memoryMb', 'codeMode.calls'].flatMap((path) => [
-    path,
-    `systemConfig.${path}`,
-  ]),
+  ...['maxResultTokens', 'skills.folder', 'codeMode.timeoutSeconds', 'codeMode.memoryMb', 'codeMode.calls'].flatMap(
+    (path) => [path, `systemConfig.${path}`],
+  ),
   ...limitNames.flatMap((name) => [`limits.default.${name}`, `systemConfig.limits.default.${name}`]),
 ];
 
@@ -222,6 +221,15 @@ function Context({ fields, set, at }: SectionProps) {
           inputMode="numeric"
           value={fields.most}
           onChange={(event) => set({ most: number(event.target.value) })}
+        />
+        <TextField
+          label={t('parts.skills')}
+          hint={t('parts.skillsHint')}
+          error={at('skills.folder')}
+          optional
+          autoCapitalize="none"
+          value={fields.skills}
+          onChange={(event) => set({ skills: event.target.value })}
         />
         <fieldset className="flex flex-col gap-2">
           <legend className="mb-1 text-sm font-medium">{t('parts.code')}</legend>

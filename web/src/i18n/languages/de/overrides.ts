@@ -72,6 +72,9 @@ export const parts: Texts['parts'] = {
   ofHubHint:
     'Größere Ergebnisse kommen in Teilen; ein Server, eine Gruppe oder ein Tool kann eine eigene Grenze haben. Leer: immer ganz.',
   context: 'Was Modelle lesen',
+  skills: 'Ordner mit Skills',
+  skillsHint:
+    'Auf dem Rechner des Hubs. Jeder Ordner darin mit einer SKILL.md wird allen Clients an jedem Endpunkt angeboten.',
   code: 'Code-Modus',
   codeHint: 'Grenzen für einen Lauf unter /mcp/$code.',
   codeSeconds: 'Sekunden',

@@ -66,6 +66,9 @@ export const parts = {
     'On the endpoints of this group. Larger results come in parts. 0: always whole. Empty: as the server has it.',
   ofHubHint: 'Larger results come in parts; a server, a group or a tool can have its own limit. Empty: always whole.',
   context: 'What models read',
+  skills: 'Folder of skills',
+  skillsHint:
+    'On the machine of the hub. Each folder in it with a SKILL.md is offered to every client of every endpoint.',
   code: 'Code mode',
   codeHint: 'Bounds of one run at /mcp/$code.',
   codeSeconds: 'Seconds',

@@ -70,6 +70,9 @@ export const parts: Texts['parts'] = {
   ofHubHint:
     'Los resultados mayores llegan por partes; un servidor, un grupo o una herramienta puede tener su propio límite. Vacío: siempre completos.',
   context: 'Lo que leen los modelos',
+  skills: 'Carpeta de skills',
+  skillsHint:
+    'En la máquina del hub. Cada carpeta con un SKILL.md se ofrece a todos los clientes de todos los endpoints.',
   code: 'Modo código',
   codeHint: 'Límites de una ejecución en /mcp/$code.',
   codeSeconds: 'Segundos',

@@ -72,6 +72,9 @@ export const parts: Texts['parts'] = {
   ofHubHint:
     'Les résultats plus grands arrivent en plusieurs parties ; un serveur, un groupe ou un outil peut avoir sa propre limite. Vide : toujours entiers.',
   context: 'Ce que lisent les modèles',
+  skills: 'Dossier des skills',
+  skillsHint:
+    'Sur la machine du hub. Chaque dossier contenant un SKILL.md y est proposé à tous les clients de tous les endpoints.',
   code: 'Mode code',
   codeHint: 'Limites d’une exécution sur /mcp/$code.',
   codeSeconds: 'Secondes',

@@ -64,6 +64,8 @@ export const parts: Texts['parts'] = {
   ofGroupHint: '用于此分组的端点。更大的结果会分段返回。0：始终完整。留空：按服务器的设置。',
   ofHubHint: '更大的结果会分段返回；服务器、分组或工具可以有各自的上限。留空：始终完整。',
   context: '模型读取的内容',
+  skills: '技能文件夹',
+  skillsHint: '位于 Hub 所在的机器上。其中每个含 SKILL.md 的文件夹都会提供给所有端点的客户端。',
   code: '代码模式',
   codeHint: '/mcp/$code 单次运行的上限。',
   codeSeconds: '秒数',
