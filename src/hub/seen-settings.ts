@@ -13,7 +13,7 @@ export interface SeenSettingsParts {
   readonly env: Pick<Env, 'settingsPath' | 'smart'>;
   readonly settings: Pick<SettingsStore, 'current'>;
   readonly audit: Pick<AuditSink, 'record'>;
-  readonly log: Logger;
+  readonly log: (service: string) => Logger;
   readonly changed: () => void;
 }
 
@@ -30,7 +30,7 @@ export async function openSeenSettings(
   const folder = await watchSkillFolder({
     folder: () => settings.current.system.skillFolder,
     base: dirname(resolve(env.settingsPath)),
-    log,
+    log: log('hub'),
     changed,
     filesChanged: recordSkillFiles(audit),
   });

@@ -20,7 +20,7 @@ export interface SkillFolderOptions {
   readonly base: string;
   readonly log: Logger;
   readonly changed: () => void;
-  /** Files of the folder changed while it was named by the settings. What they name now for the first time is no change. */
+  /** Files of the folder changed. Another folder, which the settings name now, is no change of files. */
   readonly filesChanged?: (before: readonly OwnSkill[], after: readonly OwnSkill[]) => void;
 }
 

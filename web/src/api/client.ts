@@ -107,15 +107,9 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
  */
 let entering: Promise<unknown> = Promise.resolve();
 
-/** The answer as it came. Throws ApiError unless it is good. */
-export async function send(
-  path: string,
-  { method = 'GET', body, headers, signal, secondCredential = false }: Request = {},
-): Promise<Response> {
-  if (!secondCredential) await entering;
-  const csrf = session.csrf();
+function initOf({ method = 'GET', body, headers, signal }: Request, csrf: string | undefined): RequestInit {
   const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
-  const init: RequestInit = {
+  return {
     method,
     headers: {
       'Accept-Language': document.documentElement.lang,
@@ -126,7 +120,14 @@ export async function send(
     ...(body !== undefined && { body: asIs ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
   };
-  const fetching = fetch(apiUrl(path), init);
+}
+
+/** The answer as it came. Throws ApiError unless it is good. */
+export async function send(path: string, request: Request = {}): Promise<Response> {
+  const { secondCredential = false } = request;
+  if (!secondCredential) await entering;
+  const csrf = session.csrf();
+  const fetching = fetch(apiUrl(path), initOf(request, csrf));
   if (secondCredential) entering = fetching.catch(() => undefined);
   const response = await fetching.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
@@ -135,12 +136,11 @@ export async function send(
   if (response.ok) return response;
   const failure = (await response.json().catch(() => ({}))) as Refusal;
   // Sent once more with the cookies that the password was answered with.
-  if (failure.error === 'reauthenticate' && (await freshLogin()))
-    return send(path, { method, body, headers, signal, secondCredential });
+  if (failure.error === 'reauthenticate' && (await freshLogin())) return send(path, request);
   if (response.status === 401 && csrf !== undefined && !secondCredential) {
     await entering;
     const next = session.csrf();
-    if (next !== undefined && next !== csrf) return send(path, { method, body, headers, signal });
+    if (next !== undefined && next !== csrf) return send(path, request);
     session.end('expired', csrf);
   }
   throw new ApiError(response.status, failure.message ?? `HTTP ${response.status}`, failure);

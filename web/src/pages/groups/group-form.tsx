@@ -25,11 +25,6 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
   const { isAdmin } = useMe();
   // As the hub has it: what users make for themselves is theirs until they say otherwise.
   const [visibility, setVisibility] = useState<string>(group?.visibility ?? (group || isAdmin ? '' : 'private'));
-  const [chosen] = useState(visibility);
-  // Making a group public is for admins; saying nothing does so too.
-  const choices = (['', 'private', 'group', 'public'] as const).filter(
-    (value) => isAdmin || value === 'private' || value === 'group' || value === chosen,
-  );
   const [shared, setShared] = useState((group?.sharedWithUsers ?? []).join('\n'));
   const [most, setMost] = useState(String(group?.maxResultTokens ?? ''));
   const [limits, setLimits] = useState(() => limitsDraft(group?.limits));
@@ -86,13 +81,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
           value={description}
           onChange={(event) => setDescription(event.target.value)}
         />
-        <SelectField
-          label={t('groups.visibility')}
-          error={problemAt(error, 'visibility')}
-          value={visibility}
-          onChange={(event) => setVisibility(event.target.value)}
-          options={choices.map((value) => ({ value, label: t(`groups.vis.${value === '' ? 'default' : value}`) }))}
-        />
+        <VisibilityField value={visibility} onChange={setVisibility} error={problemAt(error, 'visibility')} />
         {visibility === 'group' && (
           <TextAreaField
             label={t('groups.shared')}
@@ -115,6 +104,34 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
         <LimitsFields draft={limits} onChange={setLimits} error={error} hint={t('limits.ofGroup')} />
       </DialogForm>
     </Dialog>
+  );
+}
+
+interface VisibilityFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+}
+
+function VisibilityField({ value, onChange, error }: VisibilityFieldProps) {
+  const { t } = useTranslation();
+  const { isAdmin } = useMe();
+  const [before] = useState(value);
+  // Making a group public is for admins; saying nothing does so too.
+  const choices = (['', 'private', 'group', 'public'] as const).filter(
+    (choice) => isAdmin || choice === 'private' || choice === 'group' || choice === before,
+  );
+  return (
+    <SelectField
+      label={t('groups.visibility')}
+      error={error}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+      options={choices.map((choice) => ({
+        value: choice,
+        label: t(`groups.vis.${choice === '' ? 'default' : choice}`),
+      }))}
+    />
   );
 }
 
