@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import { basename, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
-import { Script } from 'node:vm';
+import { constants, Script } from 'node:vm';
 
 /**
  * What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else
@@ -48,7 +48,9 @@ export function openBundle(folder: string): Bundle {
     // V8 keeps the name too: a whole path would show every user where the program was built, and would point to no file
     // in stack traces.
     const filename = join(basename(folder), file);
-    const script = new Script(wrap(text), { filename, ...(cachedData && { cachedData }) });
+    // Libraries import modules of Node when they are needed, as that which sends to a collector does.
+    const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+    const script = new Script(wrap(text), { filename, importModuleDynamically, ...(cachedData && { cachedData }) });
     compiled.set(file, { text, script });
     return script;
   }

@@ -8,7 +8,7 @@ import { oauthFixture } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
-import { type TestHub, testHub } from '../kit/test-hub.ts';
+import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // OpenTelemetry (CONTRACT §10): a call is one trace, from the client's span through the hub to its server.
@@ -237,6 +237,16 @@ test('protobuf by default, with the headers that the operator gave, and all that
   expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', authorization: 'Bearer its-token' });
   for (const text of ['hub of the test', 'tools/call s-seen', 'tools/call seen', 'toolhub.server.name'])
     expect(body.includes(text), text).toBe(true);
+});
+
+test('the built program sends traces, metrics and the log too', async () => {
+  const to = await collector();
+  const hub = await hubProcess({ mcpServers: {}, env: { ...to.env, LOG_LEVEL: 'info' } });
+  await rpc(hub.mcp(), 'ping', {});
+  await to.span({ name: 'ping', kind: 'server' });
+  await until('the log arrived', () => to.logs().length > 0);
+  await until('the metrics arrived', () => to.metrics().has('mcp.server.operation.duration'));
+  expect(await hub.health()).toMatchObject({ telemetry: { traces: 'ok', metrics: 'ok', logs: 'ok' } });
 });
 
 test('off: the trace of a client passes as it is, and nothing is added', async () => {
