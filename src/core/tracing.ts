@@ -9,6 +9,16 @@ export interface Tracing {
   readonly request: (asked: TracedRequest) => RequestTrace;
   /** The hub does something for no request, such as renewing a token. `attributes` hold nothing that a caller wrote. */
   readonly work: (name: string, attributes: SpanAttributes) => Part;
+  /** A session is over that lasted so long. */
+  readonly sessionEnded: (session: EndedSession, ms: number) => void;
+}
+
+export interface EndedSession {
+  /** With this server; undefined: of a client. */
+  readonly server: string | undefined;
+  readonly revision: string | undefined;
+  /** Why it broke off, in a word of which there are few; undefined: one of its sides has ended it. */
+  readonly error: string | undefined;
 }
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
@@ -70,6 +80,8 @@ export interface TracedCall {
 export interface CallTrace {
   /** What goes on to the server; undefined: the request stays as it is. */
   readonly handedOn: TraceContext | undefined;
+  /** The server asks the client something in the middle of it; `method` is one of MCP's. */
+  asks(method: string): Part;
   /** The server has answered, or the hub has given up. Later calls do nothing. */
   end(failure?: Failure): void;
 }

@@ -6,6 +6,7 @@ import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import type { ServerSettings, Settings } from '../core/settings/types.ts';
+import type { EndedSession } from '../core/tracing.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import type { LogBook } from '../logs/log.ts';
@@ -122,6 +123,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     requestTimeoutMs,
     startsAtOnce: Math.max(upstreamLimits.startsAtOnce, availableParallelism() * upstreamLimits.startsPerCore),
     eras,
+    sessionEnded: (session: EndedSession, ms: number) => needs.tracing?.()?.sessionEnded(session, ms),
     log: serverLog,
     inUse: (server: string) => needs.clients().isInUse(server),
     // The last output of a server that ended may hold a secret, and clients are told of it.

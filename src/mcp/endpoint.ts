@@ -10,6 +10,7 @@ import { dispatch, type DispatchOptions, initializeResult } from './dispatch.ts'
 import type { EventLogs } from './event-log.ts';
 import { atItsHub, type ElsewhereOptions } from './elsewhere.ts';
 import { readMessages } from './incoming.ts';
+import { mcpLimits } from './limits.ts';
 import { listen } from './listen.ts';
 import { beginTrace } from './traced.ts';
 import { checkStateless, clientInfoOf, isStateless, mismatch, wrongParamHeader } from './stateless.ts';
@@ -264,6 +265,9 @@ function end(context: RequestContext, options: EndpointOptions): void {
   atItsHub(context, { messages: [], facts }, options, () => {
     options.sessions.end(facts, token);
     options.sessionEnded?.(facts.sid);
+    const { revision } = facts;
+    const begunAt = facts.expiresAt - mcpLimits.sessionMs;
+    options.tracing?.sessionEnded({ server: undefined, revision, error: undefined }, Date.now() - begunAt);
     options.replicas?.tell({ kind: 'ended', sid: facts.sid, until: facts.expiresAt });
     context.res.writeHead(200, { ...context.headers, 'content-length': 0 });
     context.res.end();

@@ -62,6 +62,7 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
       return refuse(context, 405, rpcErrors.invalidRequest, 'Use GET to open the stream.', onlyGet);
     if (options.streams.full) return refuseStream(context);
     const sid = options.replicas === undefined ? randomUUID() : idAt(options.replicas.id, randomUUID());
+    const openedAt = performance.now();
     const stream = options.streams.open(res, headers, () => {
       connections.delete(sid);
       forget();
@@ -69,6 +70,8 @@ export function createLegacySse(messagesPath: string, options: LegacySseOptions)
       for (const release of session.holds.values()) release();
       for (const call of session.inFlight.values()) call.cancel('client disconnected');
       options.sessionEnded?.(sid);
+      const { revision } = session.facts;
+      options.tracing?.sessionEnded({ server: undefined, revision, error: undefined }, performance.now() - openedAt);
     });
     const session = sessionOf(context, sid, stream);
     const forget = options.sessions.adopt(session);

@@ -8,9 +8,9 @@ import { type ClientRequest, clientRequest } from './request.ts';
 /** The request with its place in a trace, which ends with its answer. */
 export function traced(request: ClientRequest, tracing: Tracing): ClientRequest {
   if (request.trace) return request;
-  const trace = tracing.request(tracedRequest(request));
+  const trace = tracing.request(new Asked(request));
   const { stateless, session, sessionId, view, pageSize } = request;
-  const reply = new TracedReply(request.reply, trace);
+  const reply = tracedReply(request.reply, trace);
   return clientRequest(request, request, { stateless, session, sessionId, view, pageSize, reply, trace });
 }
 
@@ -28,20 +28,48 @@ export function beginTrace(
   return tracing.request({ method: 'initialize', id, revision, parent, ...none });
 }
 
-function tracedRequest(request: ClientRequest): TracedRequest {
-  const { method, message, id, session, clientHeaders, within } = request;
-  const params = isObject(message.params) ? message.params : undefined;
-  const meta = params && isObject(params['_meta']) ? params['_meta'] : undefined;
-  const revision = session?.facts.revision ?? meta?.[metaKeys.protocolVersion];
-  return {
-    method,
-    target: targetOf(request, params?.['name']),
-    id,
-    sessionId: shownSession(session),
-    revision: typeof revision === 'string' ? revision : undefined,
-    parent: parentOf(meta) ?? parentOf(clientHeaders),
-    within,
-  };
+/** A request as its trace sees it. Read from it when it is asked for: of most requests little is. */
+class Asked implements TracedRequest {
+  readonly #request: ClientRequest;
+  readonly method: string;
+  readonly target: string | undefined;
+
+  constructor(request: ClientRequest) {
+    this.#request = request;
+    this.method = request.method;
+    this.target = targetOf(request, this.#params?.['name']);
+  }
+
+  get id(): string {
+    return this.#request.id;
+  }
+
+  get sessionId(): string | undefined {
+    return shownSession(this.#request.session);
+  }
+
+  get revision(): string | undefined {
+    const revision = this.#request.session?.facts.revision ?? this.#meta?.[metaKeys.protocolVersion];
+    return typeof revision === 'string' ? revision : undefined;
+  }
+
+  get parent(): TracedRequest['parent'] {
+    return parentOf(this.#meta) ?? parentOf(this.#request.clientHeaders);
+  }
+
+  get within(): RequestTrace | undefined {
+    return this.#request.within;
+  }
+
+  get #params(): Record<string, unknown> | undefined {
+    const { params } = this.#request.message;
+    return isObject(params) ? params : undefined;
+  }
+
+  get #meta(): Record<string, unknown> | undefined {
+    const meta = this.#params?.['_meta'];
+    return isObject(meta) ? meta : undefined;
+  }
 }
 
 /** The revision of the HTTP+SSE transport. */
@@ -69,51 +97,60 @@ function targetOf({ method, view }: ClientRequest, name: unknown): string | unde
 
 const smartTools: ReadonlySet<string> = new Set(['search_tools', 'describe_tool', 'call_tool', 'run_code']);
 
-/** Ends the trace of a request with its answer. */
+/** A reply that ends the trace of its request. What the other has not, it has not either. */
+function tracedReply(reply: Reply, trace: RequestTrace): Reply {
+  const own = reply.ask ? new AskableReply(reply, trace) : new TracedReply(reply, trace);
+  if (reply.refused)
+    own.refused = (error) => {
+      trace.failed(failureOf(error));
+      trace.end();
+      reply.refused?.(error);
+    };
+  return own;
+}
+
 class TracedReply implements Reply {
-  readonly #reply: Reply;
+  protected readonly reply: Reply;
   readonly #trace: RequestTrace;
-  /** Missing where the client cannot be asked. */
-  ask?: (text: string) => boolean;
   /** Missing where the answer is sent. */
   refused?: (error: unknown) => void;
 
   constructor(reply: Reply, trace: RequestTrace) {
-    this.#reply = reply;
+    this.reply = reply;
     this.#trace = trace;
-    if (reply.ask) this.ask = (text) => reply.ask?.(text) ?? false;
-    if (reply.refused)
-      this.refused = (error) => {
-        trace.failed(failureOf(error));
-        trace.end();
-        reply.refused?.(error);
-      };
   }
 
   get gone(): (() => void) | undefined {
-    return this.#reply.gone;
+    return this.reply.gone;
   }
 
   set gone(gone: (() => void) | undefined) {
-    this.#reply.gone = gone;
+    this.reply.gone = gone;
   }
 
   notify(text: string): void {
-    this.#reply.notify(text);
+    this.reply.notify(text);
   }
 
   answer(text: string, status?: number): void {
     this.#trace.end();
-    this.#reply.answer(text, status);
+    this.reply.answer(text, status);
   }
 
   answerBytes(head: string, body: Buffer, tail: string): void {
     this.#trace.end();
-    this.#reply.answerBytes(head, body, tail);
+    this.reply.answerBytes(head, body, tail);
   }
 
   answerLarge(head: string, result: LargeText, tail: string): void {
     this.#trace.end();
-    this.#reply.answerLarge(head, result, tail);
+    this.reply.answerLarge(head, result, tail);
+  }
+}
+
+/** Of a client that can be asked. */
+class AskableReply extends TracedReply {
+  ask(text: string): boolean {
+    return this.reply.ask?.(text) ?? false;
   }
 }

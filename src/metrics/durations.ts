@@ -35,6 +35,8 @@ export class Durations {
     while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++;
     counts[bucket] = (counts[bucket] ?? 0) + 1;
     this.sumSeconds += seconds;
-    if (span) (this.exemplars ??= [])[bucket] = { ...span, seconds, at: Date.now() };
+    if (!span) return;
+    const { traceId, spanId } = span;
+    (this.exemplars ??= [])[bucket] = { traceId, spanId, seconds, at: Date.now() };
   }
 }

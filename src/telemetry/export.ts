@@ -10,7 +10,7 @@ import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
 import type { Logger } from '../core/logger.ts';
 import type { TelemetryConfig, TelemetrySignal, TelemetryState } from '../core/telemetry.ts';
@@ -19,7 +19,6 @@ import { withTimeout } from '../core/with-timeout.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createOperations, type Operations } from '../metrics/operations.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
-import { newSpanId, newTraceId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import { createOtlpPage } from './otlp-page.ts';
 import { createSampling } from './sampling.ts';
@@ -80,25 +79,14 @@ function openTraces(config: Configured<'traces'>, resource: Resource, version: s
     maxExportBatchSize: telemetryLimits.batch,
     scheduledDelayMillis: config.everyMs,
   });
-  let traceIdOfRoot: string | undefined;
-  const provider = new TracerProvider({
-    resource,
-    // Which are made at all is decided before, more cheaply.
-    sampler: new AlwaysOnSampler(),
-    idGenerator: { generateTraceId: () => traceIdOfRoot ?? newTraceId(), generateSpanId: newSpanId },
-    spanLimits: { attributeValueLengthLimit: 300 },
-    spanProcessors: [processor],
-  });
-  const tracer = provider.getTracer('toolhub', version);
   const options: TracingOptions['traces'] = {
-    start(traceId, ...span) {
-      traceIdOfRoot = traceId;
-      return tracer.startSpan(...span);
-    },
+    resource,
+    instrumentationScope: { name: 'toolhub', version },
+    ended: (span) => processor.onEnd(span),
     sampling: createSampling(config.sampler),
     propagates: config.propagates,
   };
-  return { options, close: () => provider.shutdown() };
+  return { options, close: () => processor.shutdown() };
 }
 
 function openMetrics(

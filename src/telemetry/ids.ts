@@ -20,6 +20,12 @@ export function newSpanId(): string {
   return /[^0]/.test(id) ? id : newSpanId();
 }
 
+/** The id of a trace, and behind it that of a span: both at once, for requests that are not recorded. */
+export function newIds(): string {
+  const ids = randomHex(24);
+  return /^0{32}|0{16}$/.test(ids) ? newIds() : ids;
+}
+
 export function newTraceId(): string {
   const id = randomHex(16);
   return /[^0]/.test(id) ? id : newTraceId();

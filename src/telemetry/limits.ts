@@ -15,6 +15,12 @@ export const telemetryLimits = {
   traceStateChars: 512,
   /** Of an id that a client chose. */
   idChars: 100,
+  /** Of the value of an attribute, which may be the name of a tool. */
+  attributeChars: 300,
+  /** How often the clock that spans are timed with is compared with the wall clock. */
+  compareClocksMs: 1_000,
+  /** The wall clock tells whole milliseconds; what differs less is no difference. */
+  clockPrecisionMs: 2,
   /** Random bytes made at once. */
   randomBytes: 4_096,
 } as const;

@@ -40,7 +40,13 @@ test('clients decide about their own traces, up to a bound where the hub records
 test('a trace context is matched whole', () => {
   const [traceId, spanId] = ['a'.repeat(32), 'b'.repeat(16)];
   const read = (text: unknown, state?: unknown) => readTraceParent(text, state);
-  expect(read(`00-${traceId}-${spanId}-01`, 'a=1')).toEqual({ traceId, spanId, isSampled: true, tracestate: 'a=1' });
+  expect(read(`00-${traceId}-${spanId}-01`, 'a=1')).toEqual({
+    traceId,
+    spanId,
+    isSampled: true,
+    tracestate: 'a=1',
+    isRemote: true,
+  });
   expect(read(`01-${traceId}-${spanId}-03-more`)).toMatchObject({ traceId, isSampled: true });
   const bad = [
     `00-${traceId}-${spanId}-01-more`,

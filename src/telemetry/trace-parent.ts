@@ -6,6 +6,8 @@ export interface TraceParent {
   readonly spanId: string;
   readonly isSampled: boolean;
   readonly tracestate: string | undefined;
+  /** It is a span of another program. */
+  readonly isRemote: boolean;
 }
 
 const form =
@@ -16,7 +18,8 @@ export function readTraceParent(parent: unknown, state: unknown): TraceParent | 
   if (typeof parent !== 'string') return undefined;
   const [, version, traceId, spanId, flags = '0', rest] = form.exec(parent) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && rest !== undefined)) return undefined;
-  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1, tracestate: stateOf(state) };
+  const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
+  return { traceId, spanId, isSampled, tracestate: stateOf(state), isRemote: true };
 }
 
 function stateOf(state: unknown): string | undefined {

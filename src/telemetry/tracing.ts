@@ -1,15 +1,7 @@
-import {
-  type Context,
-  createTraceState,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
-import type { Tracer } from '@opentelemetry/api';
+import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type {
   CallTrace,
+  EndedSession,
   Failure,
   Part,
   RequestTrace,
@@ -20,112 +12,97 @@ import type {
   TracedRequest,
   Tracing,
 } from '../core/tracing.ts';
-import type { Operations } from '../metrics/operations.ts';
-import { newSpanId, newTraceId } from './ids.ts';
+import type { Operation, Operations } from '../metrics/operations.ts';
+import { newIds, newTraceId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import type { Sampling } from './sampling.ts';
+import { RecordedSpan, type SpanOrigin } from './spans.ts';
 import { readTraceParent, type TraceParent } from './trace-parent.ts';
 
 export interface TracingOptions {
   /** Undefined where no traces are exported: requests are only counted then. */
   readonly traces:
-    | {
-        /** Makes a span that is recorded; a root gets this trace id. */
-        readonly start: (traceId: string, ...span: Parameters<Tracer['startSpan']>) => Span;
+    | (SpanOrigin & {
         readonly sampling: Sampling;
         /** Traces of callers go on in the hub, and those of the hub at servers. */
         readonly propagates: boolean;
-      }
+      })
     | undefined;
   /** Undefined where no metrics are exported. */
-  readonly operations: Pick<Operations, 'count'> | undefined;
+  readonly operations: Pick<Operations, 'count' | 'countSent' | 'sessionEnded'> | undefined;
   /** How a server is reached. */
   readonly transport: (server: string) => 'pipe' | 'tcp' | undefined;
 }
 
-/** Spans and durations of requests, by the names of the MCP conventions (decisions/0078). */
+type Traces = NonNullable<TracingOptions['traces']>;
+
+/**
+ * Spans and durations of requests, by the names of the MCP conventions (decisions/0078). Nearly all requests are not
+ * recorded: of these only what is counted and handed on is made.
+ */
 export function createTracing(options: TracingOptions): Tracing {
+  const { traces, operations, transport } = options;
   return {
     request(asked) {
-      if (!options.traces) return new Request(asked, options, undefined);
-      return new Request(asked, options, placeOf(asked, options.traces));
+      if (!traces) return new Request(asked, options, undefined);
+      const parent = asked.within instanceof Request ? asked.within.place : parentOf(asked, traces);
+      if (!parent) return atRoot(asked, options, traces);
+      const isSampled = asked.within ? parent.isSampled : traces.sampling(parent.traceId, parent);
+      if (isSampled) return new RecordedRequest(asked, options, { traces, traceId: parent.traceId, parent });
+      const { traceId, spanId, tracestate } = parent;
+      return new Request(asked, options, { traceId, spanId, tracestate, isSampled: false, isRemote: true });
     },
     work(name, attributes) {
-      const { traces } = options;
       const traceId = newTraceId();
       if (!traces?.sampling(traceId, undefined)) return noPart;
-      return new RecordedPart(traces.start(traceId, name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT));
+      const start = { name, kind: SpanKind.CLIENT, traceId, parent: undefined, attributes: { ...attributes } };
+      return new RecordedSpan(start, traces);
+    },
+    sessionEnded(session, ms) {
+      operations?.sessionEnded(endedSession(session, transport), ms);
     },
   };
 }
 
-type Traces = NonNullable<TracingOptions['traces']>;
-
-/** Where in which trace a request is; undefined `span`: it is not recorded. */
-interface Place {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly tracestate: string | undefined;
-  readonly span: Span | undefined;
-}
-
-function placeOf(asked: TracedRequest, traces: Traces): Place {
-  const parent = asked.within instanceof Request ? asked.within.parent : parentOf(asked, traces);
-  const traceId = parent?.traceId ?? newTraceId();
-  const tracestate = parent?.tracestate;
-  const isSampled = asked.within ? parent?.isSampled === true : traces.sampling(traceId, parent);
-  if (!isSampled) return { traceId, spanId: newSpanId(), tracestate, span: undefined };
-  const kind = asked.within ? SpanKind.INTERNAL : SpanKind.SERVER;
-  const attributes = requestAttributes(asked);
-  const span = traces.start(traceId, nameOf(asked), { kind, attributes }, parent ? contextOf(parent) : ROOT_CONTEXT);
-  return { traceId, spanId: span.spanContext().spanId, tracestate, span };
+function atRoot(asked: TracedRequest, options: TracingOptions, traces: Traces): Request {
+  const ids = newIds();
+  const traceId = ids.slice(0, 32);
+  if (traces.sampling(traceId, undefined))
+    return new RecordedRequest(asked, options, { traces, traceId, parent: undefined });
+  const spanId = ids.slice(32);
+  return new Request(asked, options, { traceId, spanId, tracestate: undefined, isSampled: false, isRemote: false });
 }
 
 function parentOf({ parent }: TracedRequest, { propagates }: Traces): TraceParent | undefined {
   return parent && propagates ? readTraceParent(parent.traceparent, parent.tracestate) : undefined;
 }
 
-function contextOf({ traceId, spanId, isSampled, tracestate }: TraceParent): Context {
-  const state = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
-  const traceFlags = isSampled ? 1 : 0;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true, ...state });
-}
-
+/** A request that is not recorded. */
 class Request implements RequestTrace {
-  readonly #asked: TracedRequest;
-  readonly #options: TracingOptions;
-  readonly #place: Place | undefined;
-  readonly #startedAt = performance.now();
+  /** Undefined where no traces are exported. */
+  readonly place: TraceParent | undefined;
+  protected readonly options: TracingOptions;
+  readonly #counted: Counted | undefined;
   #failure: Failure | undefined;
   #isOver = false;
 
-  constructor(asked: TracedRequest, options: TracingOptions, place: Place | undefined) {
-    this.#asked = asked;
-    this.#options = options;
-    this.#place = place;
+  constructor(asked: TracedRequest, options: TracingOptions, place: TraceParent | undefined) {
+    this.options = options;
+    this.place = place;
+    // What code calls is a part of the request that runs it.
+    if (options.operations && !asked.within) this.#counted = countedOf(asked, undefined);
   }
 
   get recorded(): SpanId | undefined {
-    return this.#place?.span && this.#place;
-  }
-
-  /** For what the hub does in the middle of it. */
-  get parent(): TraceParent | undefined {
-    if (!this.#place) return undefined;
-    // Written out: spreading it would cost more than the rest of a call that is not recorded.
-    const { traceId, spanId, tracestate, span } = this.#place;
-    return { traceId, spanId, tracestate, isSampled: span !== undefined };
+    return undefined;
   }
 
   call(called: TracedCall): CallTrace {
-    return new Call(called, this.#options, this.#place, this.#place?.span && this.parent);
+    return new Call(called, this.options, this.place);
   }
 
-  part(name: string, attributes: SpanAttributes): Part {
-    const { traces } = this.#options;
-    const { parent } = this;
-    if (!traces || !parent?.isSampled) return noPart;
-    return new RecordedPart(traces.start(parent.traceId, name, { attributes }, contextOf(parent)));
+  part(_name: string, _attributes: SpanAttributes): Part {
+    return noPart;
   }
 
   failed(failure: Failure): void {
@@ -135,78 +112,160 @@ class Request implements RequestTrace {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { method, target } = this.#asked;
-    const error = this.#failure?.type;
-    // What code calls is a part of the request that runs it.
-    if (!this.#asked.within) {
-      const operation = { method: knownMethod(method), target, server: undefined, error };
-      this.#options.operations?.count(operation, performance.now() - this.#startedAt, false);
-    }
-    if (this.#place?.span) endSpan(this.#place.span, this.#failure);
+    const counted = this.#counted;
+    if (counted)
+      this.options.operations?.count(counted.operation, this.#failure?.type, performance.now() - counted.startedAt);
+    this.ended(this.#failure);
   }
+
+  protected ended(_failure: Failure | undefined): void {}
 }
 
+/** The server's part of one. */
 class Call implements CallTrace {
-  readonly #called: TracedCall;
-  readonly #options: TracingOptions;
-  readonly #startedAt = performance.now();
-  readonly #span: Span | undefined;
   readonly handedOn: TraceContext | undefined;
+  protected readonly options: TracingOptions;
+  protected readonly server: string;
+  readonly #counted: Counted | undefined;
   #isOver = false;
 
-  constructor(called: TracedCall, options: TracingOptions, place: Place | undefined, parent: TraceParent | undefined) {
-    this.#called = called;
-    this.#options = options;
-    const { traces } = options;
-    if (!traces || !place) return;
-    if (parent) {
-      const attributes = callAttributes(called, options.transport(called.server));
-      const span = { kind: SpanKind.CLIENT, attributes };
-      this.#span = traces.start(place.traceId, nameOf(called), span, contextOf(parent));
-    }
-    if (!traces.propagates) return;
+  /** `place`: what the server's span has as its parent. */
+  constructor(called: TracedCall, options: TracingOptions, place: TraceParent | undefined) {
+    this.options = options;
+    this.server = called.server;
+    if (options.operations) this.#counted = countedOf(called, called.server);
     // Of what is not recorded, the server is told that as well: it is to record no part of it.
-    const spanId = this.#span?.spanContext().spanId ?? place.spanId;
-    const traceparent = `00-${place.traceId}-${spanId}-0${this.#span ? 1 : 0}`;
-    this.handedOn = { traceparent, tracestate: place.tracestate };
+    if (place && options.traces?.propagates) this.handedOn = contextOf(place);
+  }
+
+  asks(method: string): Part {
+    const { operations } = this.options;
+    return operations ? new CountedPart({ method, target: undefined, server: this.server }, operations) : noPart;
   }
 
   end(failure?: Failure): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { method, target, server } = this.#called;
-    const operation = { method: knownMethod(method), target, server, error: failure?.type };
-    this.#options.operations?.count(operation, performance.now() - this.#startedAt, true);
-    if (this.#span) endSpan(this.#span, failure);
+    const counted = this.#counted;
+    if (counted)
+      this.options.operations?.countSent(counted.operation, failure?.type, performance.now() - counted.startedAt);
+    this.ended(failure);
+  }
+
+  protected ended(_failure: Failure | undefined): void {}
+}
+
+/** Where a span that is made belongs. */
+interface Within {
+  readonly traces: Traces;
+  readonly traceId: string;
+  readonly parent: TraceParent | undefined;
+}
+
+class RecordedRequest extends Request {
+  readonly #span: RecordedSpan;
+  readonly #within: Within;
+
+  constructor(asked: TracedRequest, options: TracingOptions, { traces, traceId, parent }: Within) {
+    const kind = asked.within ? SpanKind.INTERNAL : SpanKind.SERVER;
+    const attributes = requestAttributes(asked);
+    const span = new RecordedSpan({ name: nameOf(asked), kind, traceId, parent, attributes }, traces);
+    const place = placeOf(span, parent);
+    super(asked, options, place);
+    this.#span = span;
+    this.#within = { traces, traceId, parent: place };
+  }
+
+  override get recorded(): SpanId {
+    return this.#span;
+  }
+
+  override call(called: TracedCall): CallTrace {
+    return new RecordedCall(called, this.options, this.#within);
+  }
+
+  override part(name: string, attributes: SpanAttributes): Part {
+    const { traces, ...within } = this.#within;
+    return new RecordedSpan({ name, kind: SpanKind.INTERNAL, attributes: { ...attributes }, ...within }, traces);
+  }
+
+  protected override ended(failure: Failure | undefined): void {
+    this.#span.end(failure);
   }
 }
 
-class RecordedPart implements Part {
-  readonly #span: Span;
+class RecordedCall extends Call {
+  readonly #span: RecordedSpan;
+  readonly #within: Within;
 
-  constructor(span: Span) {
+  constructor(called: TracedCall, options: TracingOptions, { traces, traceId, parent }: Within) {
+    const attributes = callAttributes(called, options.transport(called.server));
+    const span = new RecordedSpan({ name: nameOf(called), kind: SpanKind.CLIENT, traceId, parent, attributes }, traces);
+    const place = placeOf(span, parent);
+    super(called, options, place);
     this.#span = span;
+    this.#within = { traces, traceId, parent: place };
   }
 
-  end(failure?: Failure, more?: SpanAttributes): void {
-    if (!this.#span.isRecording()) return;
-    if (more) this.#span.setAttributes(more);
-    endSpan(this.#span, failure);
+  override asks(method: string): Part {
+    const counted = super.asks(method);
+    const { traces, ...within } = this.#within;
+    const attributes = { 'mcp.method.name': method, 'toolhub.server.name': this.server };
+    const span = new RecordedSpan({ name: method, kind: SpanKind.CLIENT, attributes, ...within }, traces);
+    return {
+      end(failure) {
+        counted.end(failure);
+        span.end(failure);
+      },
+    };
+  }
+
+  protected override ended(failure: Failure | undefined): void {
+    this.#span.end(failure);
   }
 }
 
 const noPart: Part = { end() {} };
 
-/** Without the message of an error, which may quote arguments. */
-function endSpan(span: Span, failure: Failure | undefined): void {
-  if (failure) {
-    const { type, code, reason } = failure;
-    span.setAttribute('error.type', type);
-    if (code !== undefined) span.setAttribute('rpc.response.status_code', String(code));
-    if (reason !== undefined) span.setAttribute('toolhub.error', reason);
-    span.setStatus({ code: SpanStatusCode.ERROR });
+/** What is counted of something that began just now. */
+interface Counted {
+  readonly operation: Operation;
+  readonly startedAt: number;
+}
+
+function countedOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>, server: string | undefined): Counted {
+  return { operation: { method: knownMethod(method), target, server }, startedAt: performance.now() };
+}
+
+class CountedPart implements Part {
+  readonly #operation: Operation;
+  readonly #operations: Pick<Operations, 'countSent'>;
+  readonly #startedAt = performance.now();
+  #isOver = false;
+
+  constructor(operation: Operation, operations: Pick<Operations, 'countSent'>) {
+    this.#operation = operation;
+    this.#operations = operations;
   }
-  span.end();
+
+  end(failure?: Failure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#operations.countSent(this.#operation, failure?.type, performance.now() - this.#startedAt);
+  }
+}
+
+function endedSession({ server, revision, error }: EndedSession, transportTo: TracingOptions['transport']) {
+  const transport = server === undefined ? 'tcp' : transportTo(server);
+  return { server, revision: revision === undefined ? undefined : cut(revision), error, transport };
+}
+
+function placeOf({ traceId, spanId }: SpanId, parent: TraceParent | undefined): TraceParent {
+  return { traceId, spanId, tracestate: parent?.tracestate, isSampled: true, isRemote: false };
+}
+
+function contextOf({ traceId, spanId, tracestate, isSampled }: TraceParent): TraceContext {
+  return { traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`, tracestate };
 }
 
 function nameOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>): string {
@@ -214,36 +273,40 @@ function nameOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>): s
   return target === undefined ? known : `${known} ${target}`;
 }
 
-function requestAttributes({ method, target, id, sessionId, revision, within }: TracedRequest): SpanAttributes {
-  return {
-    ...common(method, target, revision),
-    ...(id !== 'null' && { 'jsonrpc.request.id': id.replace(/^"|"$/g, '').slice(0, telemetryLimits.idChars) }),
-    ...(sessionId !== undefined && { 'mcp.session.id': sessionId }),
-    ...(within === undefined && { 'network.transport': 'tcp', 'network.protocol.name': 'http' }),
-  };
+function requestAttributes({ method, target, id, sessionId, revision, within }: TracedRequest): Attributes {
+  const attributes = common(method, target, revision);
+  if (id !== 'null') attributes['jsonrpc.request.id'] = cut(id.startsWith('"') ? id.slice(1, -1) : id);
+  if (sessionId !== undefined) attributes['mcp.session.id'] = cut(sessionId);
+  if (within === undefined) {
+    attributes['network.transport'] = 'tcp';
+    attributes['network.protocol.name'] = 'http';
+  }
+  return attributes;
 }
 
 function callAttributes(
   { server, method, target, revision }: TracedCall,
   transport: 'pipe' | 'tcp' | undefined,
-): SpanAttributes {
-  return {
-    ...common(method, target, revision),
-    'toolhub.server.name': server,
-    ...(transport !== undefined && { 'network.transport': transport }),
-    ...(transport === 'tcp' && { 'network.protocol.name': 'http' }),
-  };
+): Attributes {
+  const attributes = common(method, target, revision);
+  attributes['toolhub.server.name'] = server.slice(0, telemetryLimits.attributeChars);
+  if (transport !== undefined) attributes['network.transport'] = transport;
+  if (transport === 'tcp') attributes['network.protocol.name'] = 'http';
+  return attributes;
 }
 
-function common(method: string, target: string | undefined, revision: string | undefined): SpanAttributes {
+/** Members are added one by one: to spread conditions costs more than the span. */
+function common(method: string, target: string | undefined, revision: string | undefined): Attributes {
+  const attributes: Attributes = { 'mcp.method.name': knownMethod(method) };
   const isCall = method === 'tools/call';
-  return {
-    'mcp.method.name': knownMethod(method),
-    ...(isCall && { 'gen_ai.operation.name': 'execute_tool' }),
-    ...(target !== undefined && { [isCall ? 'gen_ai.tool.name' : 'gen_ai.prompt.name']: target }),
-    ...(revision !== undefined && { 'mcp.protocol.version': revision.slice(0, telemetryLimits.idChars) }),
-  };
+  if (isCall) attributes['gen_ai.operation.name'] = 'execute_tool';
+  if (target !== undefined)
+    attributes[isCall ? 'gen_ai.tool.name' : 'gen_ai.prompt.name'] = target.slice(0, telemetryLimits.attributeChars);
+  if (revision !== undefined) attributes['mcp.protocol.version'] = cut(revision);
+  return attributes;
 }
+
+const cut = (text: string): string => text.slice(0, telemetryLimits.idChars);
 
 /** Others are the caller's own words, and there may be any number of them. */
 function knownMethod(method: string): string {

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
+import { askingHttp } from '../kit/asking.ts';
+import { connect } from '../kit/clients.ts';
 import { attributesOf, type Collector, collector } from '../kit/collector.ts';
 import { eraHttp, type EraServer, eraStdio } from '../kit/era-server.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
+import { documentOf, restApi } from '../kit/openapi.ts';
 import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { modern, modernMeta, session } from '../kit/sessions.ts';
@@ -296,6 +299,77 @@ test('searches, what code calls and sign-ins to servers have spans of their own'
   const inner = await to.span({ name: 'tools/call s-seen' });
   expect(inner).toMatchObject({ parent: run.spanId, traceId: run.traceId, kind: 'internal' });
   expect(await to.span({ name: 'tools/call seen', traceId: run.traceId })).toMatchObject({ parent: inner.spanId });
+});
+
+test('what a server asks of a client is a part of its call, whatever the client answers', async () => {
+  const to = await collector();
+  const hub = await testHub({ mcpServers: { ask: await askingHttp() }, env: to.env });
+  await hub.connected(1);
+  const answers = {
+    elicit: () => ({ action: 'accept' as const, content: { word: 'never-in-a-span' } }),
+    sample: () => ({ role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'x' } }),
+    roots: () => ({ roots: [] }),
+  };
+  for (const kind of ['v1 http', 'v2 stateless'] as const) {
+    const { traceparent, traceId } = parent();
+    const client = await connect(kind, hub.url, 'ask', { traceparent }, answers);
+    await client.callTool('ask-form', { label: 'x' });
+    const call = await to.span({ traceId, name: 'tools/call form', kind: 'client' });
+    const asked = await to.span({ traceId, name: 'elicitation/create' });
+    expect(asked).toMatchObject({ kind: 'client', parent: call.spanId, isError: false });
+    expect(asked.attributes).toEqual({ 'mcp.method.name': 'elicitation/create', 'toolhub.server.name': 'ask' });
+  }
+  const { traceparent, traceId } = parent();
+  const mute = await connect('v1 http', hub.url, 'ask', { traceparent });
+  await mute.callTool('ask-form', { label: 'x' }).catch(() => undefined);
+  expect(await to.span({ traceId, name: 'elicitation/create' })).toMatchObject({ isError: true });
+  const counted = await until('questions are counted', () => to.metrics().get('mcp.client.operation.duration'));
+  const kinds = counted.histogram?.dataPoints.map(({ attributes }) => attributesOf(attributes)['mcp.method.name']);
+  expect(kinds).toContain('elicitation/create');
+  const bodies = to.requests.map(({ body }) => body.toString()).join('');
+  expect(bodies).not.toContain('never-in-a-span');
+});
+
+test('a REST API gets the trace of the call', async () => {
+  const to = await collector();
+  const rest = await restApi();
+  const document = documentOf(rest.origin, { '/pets': { get: { operationId: 'pets' } } });
+  const hub = await testHub({
+    mcpServers: { pets: { type: 'openapi', openapi: { schema: document } } },
+    env: to.env,
+  });
+  await hub.connected(1);
+  const { traceId, traceparent } = parent();
+  const headers = { traceparent, tracestate: 'vendor=1' };
+  await rpc(hub.mcp(), 'tools/call', { name: 'pets-pets', arguments: {} }, { headers });
+  const call = await to.span({ traceId, kind: 'client' });
+  expect(rest.received.at(-1)?.headers).toMatchObject({
+    traceparent: `00-${traceId}-${call.spanId}-01`,
+    tracestate: 'vendor=1',
+  });
+});
+
+test('sessions of clients and with servers are timed when they end', async () => {
+  const to = await collector();
+  const server = await eraHttp({ speaks: ['session'] });
+  const hub = await testHub({ mcpServers: { s: server.config }, env: to.env });
+  await hub.connected(1);
+  const own = await session(hub.mcp());
+  await own.end();
+  const token = await login(hub);
+  await api(hub, 'POST', '/servers/s/toggle', { token, body: { enabled: false } });
+  const series = (name: string) =>
+    to
+      .metrics()
+      .get(name)
+      ?.histogram?.dataPoints.map(({ attributes, count }) => {
+        return { ...attributesOf(attributes), count };
+      }) ?? [];
+  const common = { 'network.transport': 'tcp', 'network.protocol.name': 'http', count: 1 };
+  await until('both are counted', () => series('mcp.client.session.duration').length > 0);
+  expect(series('mcp.server.session.duration')).toMatchObject([{ ...common }]);
+  expect(series('mcp.client.session.duration')).toMatchObject([{ ...common, 'toolhub.server.name': 's' }]);
+  expect(series('mcp.client.session.duration')[0]).not.toHaveProperty('error.type');
 });
 
 test('off: what a hub loads has no code of the exporters in it', () => {

@@ -15,6 +15,9 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, string>>;
   readonly isError: boolean;
   readonly tracestate: string | undefined;
+  readonly ms: number;
+  /** `service.instance.id`: the hub that it is of. */
+  readonly instance: string;
 }
 
 export interface Collector {
@@ -54,10 +57,12 @@ interface OtlpSpan {
   traceState?: string;
   attributes: OtlpAttribute[];
   status: { code?: number };
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
 }
 
 interface Body {
-  resourceSpans?: { scopeSpans: { spans: OtlpSpan[] }[] }[];
+  resourceSpans?: { resource: { attributes: OtlpAttribute[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
   resourceMetrics?: { scopeMetrics: { metrics: OtlpMetric[] }[] }[];
   resourceLogs?: { scopeLogs: { logRecords: { body: { stringValue: string } }[] }[] }[];
 }
@@ -86,8 +91,10 @@ export async function collector(): Promise<Collector> {
   const spans = () =>
     bodies()
       .flatMap(({ resourceSpans = [] }) => resourceSpans)
-      .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
-      .map(spanOf);
+      .flatMap(({ resource, scopeSpans }) => {
+        const instance = attributesOf(resource.attributes)['service.instance.id'] ?? '';
+        return scopeSpans.flatMap((scope) => scope.spans.map((span) => spanOf(span, instance)));
+      });
   const metrics = () =>
     bodies()
       .flatMap(({ resourceMetrics = [] }) => resourceMetrics)
@@ -122,7 +129,8 @@ export async function collector(): Promise<Collector> {
   };
 }
 
-function spanOf({ name, kind, traceId, spanId, parentSpanId, traceState, attributes, status }: OtlpSpan): ReceivedSpan {
+function spanOf(span: OtlpSpan, instance: string): ReceivedSpan {
+  const { name, kind, traceId, spanId, parentSpanId, traceState, attributes, status } = span;
   return {
     name,
     kind: kind === 2 ? 'server' : kind === 3 ? 'client' : 'internal',
@@ -132,6 +140,8 @@ function spanOf({ name, kind, traceId, spanId, parentSpanId, traceState, attribu
     attributes: attributesOf(attributes),
     isError: status.code === 2,
     tracestate: traceState,
+    ms: Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6,
+    instance,
   };
 }
 

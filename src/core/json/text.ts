@@ -104,7 +104,15 @@ export function editObject(text: string, edits: Edits): string {
   return `{${body}}`;
 }
 
-/** The same without white space between its tokens. */
+/** An object with one more member, the first, given as text. What is no object stays as it is. */
+export function inFront(object: string, member: string): string {
+  const open = skipSpace(object, 0) + 1;
+  if (object.charCodeAt(open - 1) !== openBrace) return object;
+  const isEmpty = object.charCodeAt(skipSpace(object, open)) === closeBrace;
+  return `{${member}${isEmpty ? '' : ','}${object.slice(open)}`;
+}
+
+/** The object without white space between its tokens. */
 export function compact(text: string): string {
   return text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g, (_, string: string | undefined) => string ?? '');
 }

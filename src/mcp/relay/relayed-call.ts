@@ -4,14 +4,7 @@ import { errorText, HubError } from '../../core/errors.ts';
 import type { LargeText } from '../../core/json/large-text.ts';
 import { type Edits, editObject, memberText } from '../../core/json/text.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
-import {
-  errorResponseText,
-  isObject,
-  resultText,
-  type RpcMessage,
-  rpcErrors,
-  toRpcError,
-} from '../../core/protocol/rpc.ts';
+import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { namedBy, type RequestFacts, statelessRevision } from '../../core/protocol/stateless.ts';
 import { callFailureOf, type CallTrace, failureOf } from '../../core/tracing.ts';
@@ -30,7 +23,7 @@ import { noticeWithoutSecrets } from './call-secrets.ts';
 import { guardedEdits, withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 import { sentParams } from './sent-params.ts';
-import { answerFailure, callTrace, traceEdits, withTrace } from './traced-call.ts';
+import { answerFailure, callTrace, tracedAsk, withTrace } from './traced-call.ts';
 import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow, yesTo } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
@@ -89,8 +82,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     this.#running = options.running.add(this);
   }
 
-  /** The server asks the client something in the middle of the call. */
-  abstract asked(ask: ServerRequest): void;
+  /** Hands what the server asks in the middle of the call to the client. */
+  protected abstract put(ask: ServerRequest): void;
   /** What the client can be asked, for a stateless server: the JSON text of an object. */
   protected abstract capabilities(): string | undefined;
   /** The changes of the params, given those that name the target. */
@@ -218,7 +211,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   #paramsFor(id: number, own: Edits): string {
-    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace: traceEdits(this.#trace) };
+    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace: this.#trace?.handedOn };
     const sent = sentParams(this.request, id, edits);
     if (sent.hasMeta) this.progressToken = sent.token;
     return sent.params;
@@ -239,6 +232,15 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     if (method !== 'notifications/progress' || this.progressToken === undefined) return;
     const params = editObject(memberText(own, 'params') ?? '{}', { progressToken: this.progressToken });
     this.reply.notify(editObject(own, { params }));
+  }
+
+  asked(ask: ServerRequest): void {
+    this.put(this.tracedAsk(ask));
+  }
+
+  /** What the server asks of the client is a part of its own part of the request. */
+  protected tracedAsk(ask: ServerRequest): ServerRequest {
+    return this.#trace ? tracedAsk(ask, this.#trace) : ask;
   }
 
   answered(message: RpcMessage, text: string): void {
@@ -443,11 +445,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     try {
       act();
     } catch (error) {
-      const { method, id, reply } = this.request;
+      const { method, reply } = this.request;
       this.options.log.error('call could not be ended in order', { method, error: errorText(error) });
       if (reply.refused) return reply.refused(error);
-      const { code, message } = toRpcError(error);
-      reply.answer(errorResponseText(id, code, message));
+      reply.answer(refusalText(this.request, error));
     }
   }
 }

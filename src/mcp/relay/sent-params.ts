@@ -1,14 +1,16 @@
-import { type Edits, editObject, memberText } from '../../core/json/text.ts';
+import { type Edits, editObject, inFront, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import type { TraceContext } from '../../core/tracing.ts';
 import type { ClientRequest } from '../request.ts';
+import { traceEdits, traceMembers } from './traced-call.ts';
 
 interface SentEdits {
   /** Of the params themselves. */
   readonly own: Edits;
   /** Of `_meta`, where there is one. */
   readonly meta: Edits;
-  /** The same for what the request is given of its trace: `_meta` is added for it. */
-  readonly trace: Edits | undefined;
+  /** What the server is told of the trace of the request: `_meta` is added for it. */
+  readonly trace: TraceContext | undefined;
 }
 
 /**
@@ -20,13 +22,16 @@ export function sentParams(
   id: number,
   { own, meta: metaEdits, trace }: SentEdits,
 ): { readonly params: string; readonly hasMeta: boolean; readonly token: string | undefined } {
-  const hasMeta = isObject(message.params) && isObject(message.params['_meta']);
+  const given = isObject(message.params) ? message.params['_meta'] : undefined;
+  const hasMeta = isObject(given);
   if (!hasMeta) {
-    const edits = trace ? { ...own, _meta: editObject('{}', trace) } : own;
-    return { params: editObject(params, edits), hasMeta, token: undefined };
+    // A `_meta` that is no object is replaced.
+    const edited = editObject(params, trace && given !== undefined ? { ...own, _meta: null } : own);
+    const told = trace ? inFront(edited, `"_meta":{${traceMembers(trace)}}`) : edited;
+    return { params: told, hasMeta, token: undefined };
   }
   const meta = memberText(params, '_meta') ?? '{}';
   const token = memberText(meta, 'progressToken');
-  const all = { ...metaEdits, ...trace, ...(token !== undefined && { progressToken: String(id) }) };
+  const all = { ...metaEdits, ...traceEdits(trace), ...(token !== undefined && { progressToken: String(id) }) };
   return { params: editObject(params, { ...own, _meta: editObject(meta, all) }), hasMeta, token };
 }

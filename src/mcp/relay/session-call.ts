@@ -26,7 +26,7 @@ export class SessionCall extends RelayedCall {
     else super.checked(message, text);
   }
 
-  asked(ask: ServerRequest): void {
+  protected put(ask: ServerRequest): void {
     const { session } = this.request;
     if (!session || this.isOver) return ask.refuse(noClientToAsk);
     requestFromSession(session, ask, this.options.serverRequests, this.reply);
@@ -43,7 +43,7 @@ export class SessionCall extends RelayedCall {
     if (++this.#rounds > mcpLimits.askRounds) return fail(`Server "${server}" asks too often.`);
     this.#round = beginRound(result, {
       server,
-      put: (ask) => requestFromSession(session, ask, this.options.serverRequests, this.reply),
+      put: (ask) => requestFromSession(session, this.tracedAsk(ask), this.options.serverRequests, this.reply),
       done: (outcome) => {
         if (outcome.kind === 'again') void this.startStill({ ...this.edits, ...outcome.edits });
         else fail(outcome.why);

@@ -32,7 +32,7 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
   /** The capabilities that the client lacks for what the server asked. */
   #lacking: Record<string, unknown> | undefined;
 
-  asked(ask: ServerRequest): void {
+  protected put(ask: ServerRequest): void {
     if (this.isOver) return ask.refuse(noClientToAsk);
     const abilities = abilitiesFor(this.request);
     const missing = missingFor(ask, abilities);

@@ -1,8 +1,9 @@
 import type { Target } from '../../core/access/view.ts';
 import type { Edits } from '../../core/json/text.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
+import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
-import { type CallTrace, type Failure, traceKeys } from '../../core/tracing.ts';
+import { type CallTrace, type Failure, type TraceContext, traceKeys } from '../../core/tracing.ts';
 import type { ClientRequest } from '../request.ts';
 import type { RelayConnection } from './options.ts';
 
@@ -24,16 +25,50 @@ export function withTrace(facts: RequestFacts | undefined, trace: CallTrace | un
   return trace?.handedOn ? { ...facts, trace: trace.handedOn } : facts;
 }
 
+/** Members of a `_meta` that has no others, as JSON text. */
+export function traceMembers({ traceparent, tracestate }: TraceContext): string {
+  const parent = `"${traceKeys.parent}":"${traceparent}"`;
+  return tracestate === undefined ? parent : `${parent},"${traceKeys.state}":${JSON.stringify(tracestate)}`;
+}
+
 /**
- * The changes of `_meta`. The state of a trace that does not go on is taken out: it belongs to the parent that it came
- * with.
+ * The changes of a `_meta`. The state of a trace that does not go on is taken out: it belongs to the parent that it
+ * came with.
  */
-export function traceEdits(trace: CallTrace | undefined): Edits | undefined {
-  if (!trace?.handedOn) return undefined;
-  const { traceparent, tracestate } = trace.handedOn;
+export function traceEdits(trace: TraceContext | undefined): Edits | undefined {
+  if (!trace) return undefined;
+  const { traceparent, tracestate } = trace;
   return {
-    [traceKeys.parent]: JSON.stringify(traceparent),
+    [traceKeys.parent]: `"${traceparent}"`,
     [traceKeys.state]: tracestate === undefined ? null : JSON.stringify(tracestate),
+  };
+}
+
+/** The request of a server in its trace, which ends as the request does. */
+export function tracedAsk(ask: ServerRequest, trace: CallTrace): ServerRequest {
+  const part = trace.asks(ask.method);
+  return {
+    ...ask,
+    answer(member, text) {
+      part.end(member === 'error' ? { type: '_OTHER' } : undefined);
+      ask.answer(member, text);
+    },
+    refuse(refusal) {
+      part.end({ type: String(refusal.code), code: refusal.code });
+      ask.refuse(refusal);
+    },
+    // The code that takes the request sets this on the traced one; the link calls it on its own.
+    get withdrawn() {
+      return ask.withdrawn;
+    },
+    set withdrawn(withdrawn) {
+      ask.withdrawn =
+        withdrawn &&
+        ((reason) => {
+          part.end({ type: 'cancelled' });
+          withdrawn(reason);
+        });
+    },
   };
 }
 

@@ -71,7 +71,7 @@ export class Connection {
     this.#options = options;
     this.#log = log;
     this.#timeoutsOfRequests = timeoutsOf(server, options.requestTimeoutMs);
-    this.#tracker = new StatusTracker(server.name, options.changed);
+    this.#tracker = new StatusTracker(options, () => this.#offer?.about.protocolVersion);
     this.#backOff = new BackOff(server.transport.type === 'stdio');
     this.#startClock = new StartClock(server.name, options.connectTimeoutMs);
     const sleeper = {
@@ -348,6 +348,7 @@ export class Connection {
     try {
       const offer = await this.#handshake.again(link, this.#options.connectTimeoutMs);
       if (link !== this.#link) return;
+      this.#tracker.renewed('session_lost');
       this.#offer = offer;
       this.#watches.use(subscribing(link.ask));
       this.#options.changed();
@@ -384,8 +385,7 @@ export class Connection {
   #fail(failure: HubError): void {
     const attempt = { timeoutMs: this.#startClock.timeoutMs, printed: this.#link?.printed };
     const isStart = this.#tracker.now.kind === 'connecting';
-    const why = explained(failure, isStart ? attempt : undefined);
-    const error = cleaned(why, this.#options.clean ?? ((text) => text));
+    const error = cleaned(explained(failure, isStart ? attempt : undefined), this.#options.clean ?? ((text) => text));
     const heldMs = this.#tracker.now.kind === 'connected' ? Date.now() - this.#tracker.now.sinceMs : 0;
     // Some programs end by themselves when they are idle. One that ends soon after its start is broken.
     if (this.#sleep.isOn && heldMs > coreLimits.backOffResetMs && !this.#isBusy) return this.#fallAsleep(error);

@@ -28,7 +28,10 @@ import { createStartSemaphore, type StartSemaphore } from './start-semaphore.ts'
 export interface DedicatedConnectionsOptions
   extends
     OwnershipOptions,
-    Pick<ConnectionOptions, 'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras'> {
+    Pick<
+      ConnectionOptions,
+      'load' | 'version' | 'connectTimeoutMs' | 'requestTimeoutMs' | 'clean' | 'eras' | 'sessionEnded'
+    > {
   /** As a connection has it, with what is this owner's. */
   readonly open: (server: ServerSettings, events: ChannelEvents, opened: OpenedFor) => Channel;
   readonly startsAtOnce: number;

@@ -1,6 +1,7 @@
 import type { ClientCapabilities } from '../../core/protocol/server-requests.ts';
 import type { Item, Offer } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { EndedSession } from '../../core/tracing.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import type { EraMemory } from './eras/era.ts';
@@ -42,6 +43,8 @@ export interface ConnectionOptions {
   readonly idleMs?: number | undefined;
   /** What it offered when it last ran. */
   readonly known?: Offer | undefined;
+  /** A session with the server is over, after so many milliseconds. Servers of 2026-07-28 have none. */
+  readonly sessionEnded?: ((session: EndedSession, ms: number) => void) | undefined;
   /** The server keeps something that a client still wants, though nothing is under way. */
   readonly inUse?: (() => boolean) | undefined;
   /**

@@ -26,6 +26,7 @@ export interface PoolOptions {
   readonly load?: ConnectionOptions['load'];
   readonly clean?: ConnectionOptions['clean'];
   readonly eras?: ConnectionOptions['eras'];
+  readonly sessionEnded?: ConnectionOptions['sessionEnded'];
   /** The address that a user has to open to sign in to a server that waits for it. */
   readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */

@@ -14,7 +14,7 @@ const connecting = {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('who waits for a server goes on waiting when a second attempt follows the first at once', async () => {
-  const tracker = new StatusTracker('mail', () => {});
+  const tracker = new StatusTracker({ server: { name: 'mail' }, changed() {} }, () => undefined);
   tracker.set(connecting);
   const waiting = tracker.available(60_000);
   tracker.set(connecting);
@@ -24,7 +24,7 @@ test('who waits for a server goes on waiting when a second attempt follows the f
 });
 
 test('no caller waits longer than they asked to, or for a server that is not about to be there', async () => {
-  const tracker = new StatusTracker('mail', () => {});
+  const tracker = new StatusTracker({ server: { name: 'mail' }, changed() {} }, () => undefined);
   tracker.set(connecting);
   await expect(tracker.available(1)).rejects.toMatchObject({
     code: 'upstream_unavailable',

@@ -1,5 +1,7 @@
 import { HubError } from '../../core/errors.ts';
+import { statelessRevision } from '../../core/protocol/stateless.ts';
 import type { StartPhase } from '../channels/channel.ts';
+import type { ConnectionOptions } from './options.ts';
 
 /** What one connection is doing. `attempts` counts the failures since it last held for a while. */
 export type ConnectionStatus =
@@ -42,16 +44,25 @@ export function waitsForCall(status: ConnectionStatus): boolean {
   return status.kind === 'asleep' || (status.kind === 'disconnected' && status.waitsForCall === true);
 }
 
+type TrackerOptions = Pick<ConnectionOptions, 'changed' | 'sessionEnded'> & {
+  readonly server: { readonly name: string };
+};
+
 /** The status of one connection, with the callers that wait for the next status. */
 export class StatusTracker {
   readonly #server: string;
-  readonly #changed: () => void;
+  readonly #options: TrackerOptions;
+  readonly #revision: () => string | undefined;
   readonly #waiters = new Set<() => void>();
   #now: ConnectionStatus = { kind: 'stopped' };
+  /** On the clock of `performance.now()`. */
+  #connectedAt = 0;
 
-  constructor(server: string, changed: () => void) {
-    this.#server = server;
-    this.#changed = changed;
+  /** `revision`: that which the server speaks. */
+  constructor(options: TrackerOptions, revision: () => string | undefined) {
+    this.#server = options.server.name;
+    this.#options = options;
+    this.#revision = revision;
   }
 
   get now(): ConnectionStatus {
@@ -59,9 +70,19 @@ export class StatusTracker {
   }
 
   set(status: ConnectionStatus): void {
+    if (this.#now.kind === 'connected') this.renewed('error' in status ? status.error?.code : undefined);
+    if (status.kind === 'connected') this.#connectedAt = performance.now();
     this.#now = status;
     for (const wake of this.#waiters) wake();
-    this.#changed();
+    this.#options.changed();
+  }
+
+  /** The session with the server is over, and another one may have begun. `error`: why it broke off. */
+  renewed(error: string | undefined): void {
+    const [now, revision] = [performance.now(), this.#revision()];
+    const ms = now - this.#connectedAt;
+    this.#connectedAt = now;
+    if (revision !== statelessRevision) this.#options.sessionEnded?.({ server: this.#server, revision, error }, ms);
   }
 
   /** The time of the next attempt has come, and is left to the next call. */

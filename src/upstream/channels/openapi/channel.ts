@@ -11,7 +11,7 @@ import { readConfig, type Security } from './config.ts';
 import { type CredentialSource, type OfClient, openCredentials } from './credentials.ts';
 import { type Deadline, openDeadline, unlessAborted } from './deadline.ts';
 import { openHttp } from './http.ts';
-import { answerTo } from './serve.ts';
+import { answerTo, type Asked } from './serve.ts';
 import { openTokens } from './tokens.ts';
 
 export interface OpenapiOptions extends AddressPolicy {
@@ -72,7 +72,7 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
     events.closed(asHubError(error, log));
   });
 
-  function send(text: string, requestId?: number): void {
+  function send(text: string, requestId?: number, headers: readonly string[] = []): void {
     if (closing !== undefined)
       throw new HubError('upstream_unavailable', `The connection to server "${name}" is closed.`);
     if (requestId === undefined) return notified(text);
@@ -83,13 +83,17 @@ export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvent
     }
     const deadline = openDeadline(timeoutMs, `Server "${name}" did not answer within ${timeoutMs} ms.`);
     inFlight.set(requestId, deadline);
-    void answer(requestId, text, deadline.signal);
+    void answer(requestId, { text, headers }, deadline.signal);
   }
 
-  async function answer(id: number, text: string, signal: AbortSignal): Promise<void> {
+  async function answer(id: number, asked: Asked, signal: AbortSignal): Promise<void> {
     try {
       const api = await unlessAborted(loading, signal);
-      const reply = await answerTo({ name, api, http, credentials, toolArguments, maxMessageBytes, log }, text, signal);
+      const reply = await answerTo(
+        { name, api, http, credentials, toolArguments, maxMessageBytes, log },
+        asked,
+        signal,
+      );
       if (finished(id)) events.message(JSON.parse(reply) as RpcMessage, reply, id);
     } catch (error) {
       if (finished(id)) events.failed(id, asHubError(error, log), false);

@@ -28,6 +28,12 @@ export interface Serving {
   readonly log: Logger;
 }
 
+/** A request as JSON text, and the headers that go out with it: names and values in turn. */
+export interface Asked {
+  readonly text: string;
+  readonly headers: readonly string[];
+}
+
 /** Session-era revisions: what this server says is the same in all of them. */
 const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
@@ -41,7 +47,7 @@ const mendable = new Set(['invalid_input', 'forbidden', 'too_large']);
  * The answer to one request, both as JSON-RPC text. Throws HubError when the API could not be reached or did not
  * answer.
  */
-export async function answerTo(serving: Serving, text: string, signal: AbortSignal): Promise<string> {
+export async function answerTo(serving: Serving, { text, headers }: Asked, signal: AbortSignal): Promise<string> {
   const { method, params } = JSON.parse(text) as RpcMessage;
   const id = memberText(text, 'id') ?? 'null';
   try {
@@ -53,7 +59,7 @@ export async function answerTo(serving: Serving, text: string, signal: AbortSign
       case 'tools/list':
         return resultText(id, page(serving.api, params));
       case 'tools/call':
-        return await call(serving, id, memberText(text, 'params') ?? '{}', signal);
+        return await call(serving, id, { text: memberText(text, 'params') ?? '{}', headers }, signal);
       default:
         return errorResponseText(id, rpcErrors.methodNotFound, `Method not found: ${String(method)}`);
     }
@@ -82,7 +88,13 @@ function page({ pages }: Api, params: unknown): string {
   return `{"tools":[${tools.join(',')}]${index + 1 < pages.length ? `,"nextCursor":"${index + 1}"` : ''}}`;
 }
 
-async function call(serving: Serving, id: string, params: string, signal: AbortSignal): Promise<string> {
+/** `text` is that of the params. */
+async function call(
+  serving: Serving,
+  id: string,
+  { text: params, headers }: Asked,
+  signal: AbortSignal,
+): Promise<string> {
   const { api, http, credentials, toolArguments, maxMessageBytes, log } = serving;
   const tool: unknown = JSON.parse(memberText(params, 'name') ?? 'null');
   const operation = typeof tool === 'string' ? api.operations.get(tool) : undefined;
@@ -90,7 +102,9 @@ async function call(serving: Serving, id: string, params: string, signal: AbortS
   const given = memberText(params, 'arguments') ?? '{}';
   try {
     if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
-    const request = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
+    const built = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
+    // A parameter of the document with such a name is the caller's.
+    const request = { ...built, headers: { ...pairs(headers), ...built.headers } };
     const common = { request, maxBytes: maxMessageBytes, redirects: upstreamLimits.openapiRedirects, signal };
     const answer = await sendAuthorized(credentials, signal, (chosen) => http.send({ ...common, credentials: chosen }));
     const reply = resultText(
@@ -106,4 +120,10 @@ async function call(serving: Serving, id: string, params: string, signal: AbortS
     log.warn('call refused', { tool: String(tool), error: error.message });
     return resultText(id, refusedResult(refusedAddress));
   }
+}
+
+function pairs(headers: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2) found[headers[i] ?? ''] = headers[i + 1] ?? '';
+  return found;
 }

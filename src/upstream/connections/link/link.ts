@@ -12,6 +12,9 @@ import type { AskableCall, LinkOptions } from './options.ts';
 import { RequestWriter, type ToSend, type Written } from './request-writer.ts';
 import { ServerRequests } from './server-requests.ts';
 
+/** The transports whose requests may have headers of their own. */
+const withHeaders: ReadonlySet<string> = new Set(['streamable-http', 'auto', 'openapi']);
+
 /**
  * One channel to a server, from opening to end, with the requests that are on their way through it, each of which ends
  * once: answered, failed, timed out or cancelled. What the server says is sorted by `Incoming`; what a connection does
@@ -37,7 +40,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { server, log, home } = options;
-    const hasHeaders = server.transport.type === 'streamable-http' || server.transport.type === 'auto';
+    const hasHeaders = withHeaders.has(server.transport.type);
     this.#isPipe = server.transport.type === 'stdio' || server.transport.type === 'sse';
     this.#givenUp = new AbandonedRequests(this.#isPipe ? Infinity : upstreamLimits.abandonedMs);
     this.#writer = new RequestWriter(options.envelope, hasHeaders);

@@ -1,4 +1,4 @@
-import { type Edits, editObject, memberText, skipSpace } from '../../../core/json/text.ts';
+import { type Edits, editObject, inFront, memberText } from '../../../core/json/text.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 import {
   headerValue,
@@ -114,14 +114,6 @@ export function createEnvelope(
       return headers;
     },
   };
-}
-
-/** An object with one more member, the first. What is no object stays as it is: the server may say so. */
-function inFront(object: string, member: string): string {
-  const open = skipSpace(object, 0) + 1;
-  if (object[open - 1] !== '{') return object;
-  const isEmpty = object[skipSpace(object, open)] === '}';
-  return `{${member}${isEmpty ? '' : ','}${object.slice(open)}`;
 }
 
 function nameIn(params: string | undefined, member: string): string {
