@@ -48,7 +48,13 @@ const settingsOf = (users: UserSettings[], keys: KeySettings[] = [], bearerAuthH
   keys,
   system: {
     nameSeparator: '-',
-    routing: { enableGlobalRoute: true, enableBearerAuth: true, openApiAccess: 'open', bearerAuthHeaderName },
+    routing: {
+      enableGlobalRoute: true,
+      enableGroupNameRoute: true,
+      enableBearerAuth: true,
+      openApiAccess: 'open',
+      bearerAuthHeaderName,
+    },
     oauthServer: { enabled: true, registration: true },
     listPageSize: 0,
     progressiveDisclosure: undefined,

@@ -5,6 +5,7 @@ import { hostileHttp } from '../kit/hostile.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { advertises, modern, session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 
 // What an endpoint shows, and that nothing else can be reached through it.
@@ -293,6 +294,33 @@ test('the separator is the operator’s to choose, and the global route may be c
     tool: 'read',
   });
   expect((await rpc(own.mcp('beta'), 'tools/list', {})).result?.tools).toHaveLength(2);
+});
+
+test('without routes by the names of groups their ids open them, and a name is that of a server', async () => {
+  const own = await testHub({
+    mcpServers: { beta: beta.config, other: alpha.config },
+    groups: [
+      { id: 'g1', name: 'dev', servers: ['beta'] },
+      { id: 'g2', name: 'other', servers: ['beta'] },
+    ],
+    systemConfig: { routing: { enableGroupNameRoute: false } },
+  });
+  await own.connected(2);
+  const names = async (scope: string) => {
+    const { status, result } = await rpc(own.mcp(scope), 'tools/list', {});
+    expect(status, scope).toBe(200);
+    return (result?.tools as { name: string }[]).map(({ name }) => name.split('-')[0]);
+  };
+  expect(new Set(await names('g1'))).toEqual(new Set(['beta']));
+  expect(await names('dev')).toEqual([]);
+  // Its own names: the group of that name is not looked at.
+  expect(await names('other')).not.toContain('beta');
+  expect((await rpc(own.mcp('other'), 'tools/list', {})).result?.tools).not.toHaveLength(0);
+  const search = { name: 'search_tools', arguments: { query: 'read' } };
+  const found = async (scope: string) =>
+    (await rpc(own.mcp(scope), 'tools/call', search)).result?.structuredContent as { tools: unknown[] };
+  await until('the search is ready', async () => (await found('$smart/g1')).tools.length > 0);
+  expect((await found('$smart/dev')).tools).toEqual([]);
 });
 
 test('without the global route, whatever reaches all servers without naming one is closed, and what names one is not', async () => {

@@ -89,7 +89,12 @@ export const settings = ({ servers = [], groups = [], users = [], keys = [] }: P
   keys,
   system: {
     nameSeparator: '-',
-    routing: { enableGlobalRoute: true, enableBearerAuth: undefined, openApiAccess: 'open' },
+    routing: {
+      enableGlobalRoute: true,
+      enableGroupNameRoute: true,
+      enableBearerAuth: undefined,
+      openApiAccess: 'open',
+    },
     oauthServer: { enabled: true, registration: true },
     listPageSize: 0,
     progressiveDisclosure: undefined,

@@ -152,7 +152,7 @@ export function isPublic(settings: Pick<Settings, 'users'>, server: ServerSettin
 /** True when an endpoint shows something to some principals that it does not show to one without a credential. */
 export function showsMoreToSome(settings: Settings, scope: Scope): boolean {
   const name = scope.kind === 'named' || scope.kind === 'server' ? scope.name : undefined;
-  const group = settings.groups.find(({ id, name: own }) => id === name || own === name);
+  const group = name === undefined ? undefined : groupNamed(settings, name);
   const names = group?.servers.map((entry) => entry.name) ?? (name === undefined ? undefined : [name]);
   const servers = [...settings.servers.values()].filter((server) => names?.includes(server.name) ?? true);
   const hidden = (server: ServerSettings): boolean => !anonymousGrant(settings, server, undefined);
@@ -330,11 +330,16 @@ function whole(server: ServerSettings, grant: Grant): ScopeMember {
   return { server, prefix: server.name, ...grant, pinnedTools: [] };
 }
 
-/** The group a path names, as far as this principal can know: by id first, then by name. */
+/** The group a path names, as far as this principal can know. */
 function groupFor(settings: Settings, name: string, who: Identity): GroupSettings | undefined {
-  const group =
-    settings.groups.find((group) => group.id === name) ?? settings.groups.find((group) => group.name === name);
+  const group = groupNamed(settings, name);
   return group && seesGroup(who, group) ? group : undefined;
+}
+
+/** By id first, then by name, unless `routing.enableGroupNameRoute` is false. */
+function groupNamed({ groups, system }: Settings, name: string): GroupSettings | undefined {
+  const byId = groups.find((group) => group.id === name);
+  return byId ?? (system.routing.enableGroupNameRoute ? groups.find((group) => group.name === name) : undefined);
 }
 
 function seesGroup(who: Identity, group: GroupSettings): boolean {

@@ -434,6 +434,8 @@ export interface SystemSettings {
   readonly install?: InstallSettings | undefined;
   readonly routing: {
     readonly enableGlobalRoute: boolean;
+    /** False: endpoints name groups by id alone. */
+    readonly enableGroupNameRoute: boolean;
     /** Undefined: off while the hub listens on loopback only, on anywhere else (CONTRACT §2). */
     readonly enableBearerAuth: boolean | undefined;
     readonly openApiAccess: 'open' | 'authenticated' | 'off';

@@ -95,7 +95,7 @@ const followed = [
   'mcpServers.off.proxy',
   'groups|users|bearerKeys',
   'systemConfig.(nameSeparator|network|activityLog|smartRouting|install)',
-  'systemConfig.routing.(enableGlobalRoute|enableBearerAuth|bearerAuthKey|jsonBodyLimit)',
+  'systemConfig.routing.(enableGlobalRoute|enableGroupNameRoute|enableBearerAuth|bearerAuthKey|jsonBodyLimit)',
   'systemConfig.oauthServer.enabled',
   'systemConfig.oauthServer.dynamicRegistration.enabled',
   // Sessions outlive a restart in any case.
@@ -103,7 +103,7 @@ const followed = [
 ];
 
 /** What is empty, or as it is here anyway. */
-const saysNothing = ['systemConfig.routing.enableGroupNameRoute=true', 'systemConfig.mcpRouter='];
+const saysNothing = ['systemConfig.mcpRouter='];
 
 function leaves(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path}=${String(value)}`];
@@ -127,7 +127,6 @@ test.each<[string, object, string[]]>([
       'systemConfig.oauthServer.dynamicRegistration.requiresAuthentication',
       'systemConfig.oauthServer.refreshTokenLifetime',
       'systemConfig.oauthServer.requireClientSecret',
-      'systemConfig.routing.enableGroupNameRoute',
       'systemConfig.routing.skipAuth',
     ],
   ],

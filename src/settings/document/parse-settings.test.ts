@@ -48,6 +48,7 @@ test('an empty document gives the defaults', () => {
       nameSeparator: '-',
       routing: {
         enableGlobalRoute: true,
+        enableGroupNameRoute: true,
         enableBearerAuth: undefined,
         openApiAccess: 'open',
         bearerAuthHeaderName: undefined,

@@ -15,21 +15,20 @@ test('what MCPHub did and this hub does not do is named where it was in use', ()
 
 test('a switch that would open the hub is not followed and is named, as are the others of systemConfig', () => {
   const systemConfig = {
-    routing: { skipAuth: true, enableGroupNameRoute: false },
+    routing: { skipAuth: true },
     discovery: { enabled: true },
     mcpRouter: { apiKey: 'k' },
     install: { npmRegistry: 'https://npm.example', pythonIndexUrl: 'https://pypi.example' },
   };
   expect(warnedOf({ systemConfig })).toEqual([
     'systemConfig.routing.skipAuth',
-    'systemConfig.routing.enableGroupNameRoute',
     'systemConfig.discovery',
     'systemConfig.mcpRouter',
   ]);
   const [first] = parseSettings({ systemConfig }).warnings;
   expect(first?.message).toContain('everyone who reaches the hub would be an admin');
   const off = {
-    routing: { skipAuth: false, enableGroupNameRoute: true },
+    routing: { skipAuth: false },
     discovery: {},
     mcpRouter: { apiKey: '' },
     install: { npmRegistry: '', pythonIndexUrl: '' },

@@ -28,8 +28,6 @@ function warnOfMissingSystemFeatures(system: Record<string, unknown>, report: Re
       ['routing', 'skipAuth'],
       'is not followed: with it everyone who reaches the hub would be an admin and could start programs on this machine; log in as admin',
     );
-  if (routing['enableGroupNameRoute'] === false)
-    warn(['routing', 'enableGroupNameRoute'], 'is not supported; groups are reached by name and by id');
   for (const [member, text] of [
     ['discovery', 'is not supported; the servers of this hub are published nowhere'],
   ] as const)

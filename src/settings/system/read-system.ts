@@ -24,7 +24,7 @@ export function readSystem(
   const given = readPart(systemShape, value ?? {}, ['systemConfig'], report)?.data ?? {};
   const { nameSeparator = '-', listPageSize = 0, routing = {} } = given;
   const { activityLog = {}, network = {}, install = {}, auth = {}, oauthServer = {} } = given;
-  const { enableGlobalRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
+  const { enableGlobalRoute = true, enableGroupNameRoute = true, enableBearerAuth, openApiAccess = 'open' } = routing;
   checkSeparator(nameSeparator, ['systemConfig', 'nameSeparator'], report);
   const headerName = readHeaderName(
     routing.bearerAuthHeaderName,
@@ -37,7 +37,14 @@ export function readSystem(
   return {
     system: {
       nameSeparator,
-      routing: { enableGlobalRoute, enableBearerAuth, openApiAccess, bearerAuthHeaderName: headerName, jsonBodyBytes },
+      routing: {
+        enableGlobalRoute,
+        enableGroupNameRoute,
+        enableBearerAuth,
+        openApiAccess,
+        bearerAuthHeaderName: headerName,
+        jsonBodyBytes,
+      },
       oauthServer: readOAuthServer(oauthServer),
       listPageSize,
       ...readContext(given),

@@ -30,6 +30,7 @@ export const systemShape = z.looseObject({
   routing: z
     .looseObject({
       enableGlobalRoute: flag.optional(),
+      enableGroupNameRoute: flag.optional(),
       enableBearerAuth: flag.optional(),
       bearerAuthKey: text.optional(),
       bearerAuthHeaderName: text.optional(),
