@@ -20,9 +20,13 @@ const maskedPaths = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-export function startContainer({ rootfs, config }, volume) {
-  const id = `toolhub-test-${process.pid}`;
-  const bundle = join(work, 'bundle');
+/**
+ * `env` is added to that of the image, `secrets` a folder that is mounted read-only where deploy/kubernetes has it.
+ * With `onHost` the container has the network of this machine, as several of them need that are to reach each other.
+ */
+export function startContainer({ rootfs, config }, volume, { name = '', env = {}, secrets, onHost = false } = {}) {
+  const id = `toolhub-test-${process.pid}${name}`;
+  const bundle = join(work, `bundle${name}`);
   // crun refuses a machine that has both versions of cgroups, so it does not see the newer one.
   const hidden = ['--mount', 'sh', '-c', 'umount /sys/fs/cgroup/unified 2>/dev/null; exec crun "$@"', 'crun'];
   const command = [...hidden, '--root', join(work, 'crun'), '--cgroup-manager=disabled'];
@@ -30,7 +34,10 @@ export function startContainer({ rootfs, config }, volume) {
   crun('delete', '--force', id);
   rmSync(bundle, { recursive: true, force: true });
   mkdirSync(bundle, { recursive: true });
-  writeFileSync(join(bundle, 'config.json'), JSON.stringify(runtimeConfig(rootfs, config, volume)));
+  writeFileSync(
+    join(bundle, 'config.json'),
+    JSON.stringify(runtimeConfig({ rootfs, config, volume, env, secrets, onHost })),
+  );
   const child = spawn('unshare', [...command, 'run', '--bundle', bundle, id], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
@@ -68,6 +75,8 @@ export function startContainer({ rootfs, config }, volume) {
   }
 
   return {
+    pid: child.pid,
+    ended,
     exec,
     ask,
     until,
@@ -99,10 +108,13 @@ process.stdin.on('data', (chunk) => (text += chunk)).on('end', async () => {
   console.log(JSON.stringify({ status: answer.status, body: JSON.parse(json) }));
 });`;
 
-function runtimeConfig(rootfs, config, volume) {
+function runtimeConfig({ rootfs, config, volume, env, secrets, onHost }) {
   const [uid, gid] = config.User.split(':').map(Number);
   const none = { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] };
-  const kinds = ['pid', 'ipc', 'uts', 'mount', 'network'];
+  const kinds = ['pid', 'ipc', 'uts', 'mount', ...(onHost ? [] : ['network'])];
+  const secretMounts = secrets
+    ? [{ destination: '/run/secrets/toolhub', type: 'bind', source: secrets, options: ['bind', 'ro'] }]
+    : [];
   return {
     ociVersion: '1.0.2',
     hostname: 'toolhub-test',
@@ -110,7 +122,7 @@ function runtimeConfig(rootfs, config, volume) {
     process: {
       user: { uid, gid },
       args: [...config.Entrypoint, ...config.Cmd],
-      env: config.Env,
+      env: [...config.Env, ...Object.entries(env).map(([key, value]) => `${key}=${value}`)],
       cwd: config.WorkingDir,
       capabilities: none,
       noNewPrivileges: true,
@@ -137,6 +149,7 @@ function runtimeConfig(rootfs, config, volume) {
       },
       { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', 'mode=1777', 'size=256m'] },
       { destination: Object.keys(config.Volumes)[0], type: 'bind', source: volume, options: ['bind', 'rw'] },
+      ...secretMounts,
     ],
     linux: { namespaces: kinds.map((type) => ({ type })), maskedPaths, readonlyPaths },
   };
