@@ -309,7 +309,7 @@ test('without routes by the names of groups their ids open them, and a name is t
   const names = async (scope: string) => {
     const { status, result } = await rpc(own.mcp(scope), 'tools/list', {});
     expect(status, scope).toBe(200);
-    return (result?.tools as { name: string }[]).map(({ name }) => name.split('-')[0]);
+    return ((result?.tools ?? []) as { name: string }[]).map(({ name }) => name.split('-')[0]);
   };
   expect(new Set(await names('g1'))).toEqual(new Set(['beta']));
   expect(await names('dev')).toEqual([]);
