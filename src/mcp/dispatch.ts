@@ -18,7 +18,7 @@ import { answerSkills } from './skills.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { taskMethods, type Tasks } from './tasks.ts';
+import { isTaskMethod, type Tasks, undeclaredTasks } from './tasks.ts';
 import { traced } from './traced.ts';
 import { listingFirst, type ListingOptions } from './unlisted.ts';
 
@@ -83,7 +83,7 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   }
   if (addressedMethods.has(request.method)) return relay(request, options);
   if (answerSkills(request, options)) return;
-  if (taskMethods.has(request.method)) return relayBy(options.tasks.addressed, request, options);
+  if (isTaskMethod(request)) return relayTask(request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options)));
   }
@@ -103,6 +103,13 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   request.trace?.failed({ type: String(rpcErrors.methodNotFound), code: rpcErrors.methodNotFound });
   // 2026-07-28, Streamable HTTP: an unknown method is 404 there, and 200 with an error before.
   request.reply.answer(text, request.stateless ? 404 : 200);
+}
+
+function relayTask(request: ClientRequest, options: DispatchOptions): void {
+  const refusal = undeclaredTasks(request);
+  if (refusal === undefined) return relayBy(options.tasks.addressed, request, options);
+  request.trace?.failed({ type: String(rpcErrors.missingClientCapability), code: rpcErrors.missingClientCapability });
+  request.reply.answer(refusal, 400);
 }
 
 /** What the hub does for sessions itself; the answer is an empty result. */

@@ -1,8 +1,9 @@
 import { HubError } from '../core/errors.ts';
 import { principalId } from '../core/access/principal.ts';
-import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
+import { errorResponseText, isObject, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
+import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
-import type { FindTarget } from './request.ts';
+import type { ClientRequest, FindTarget } from './request.ts';
 import { mcpLimits } from './limits.ts';
 import type { FinishedCall } from './records.ts';
 import type { Sessions } from './sessions.ts';
@@ -11,6 +12,29 @@ import type { Sessions } from './sessions.ts';
  * The requests about a task: of 2025-11-25 (Tasks), and of the extension `io.modelcontextprotocol/tasks` of 2026-07-28.
  */
 export const taskMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+
+/** The extension of 2026-07-28 that has them. */
+const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+/** Removed in 2026-07-28: `tasks/get` gives the result there. */
+export function isTaskMethod({ method, stateless }: Pick<ClientRequest, 'method' | 'stateless'>): boolean {
+  return taskMethods.has(method) && !(stateless && method === 'tasks/result');
+}
+
+/**
+ * The answer to a client of 2026-07-28 that asks about a task and does not declare the extension, as JSON text (the
+ * extension, Capability negotiation); undefined for every other.
+ */
+export function undeclaredTasks({ stateless, message, method, id }: ClientRequest): string | undefined {
+  if (!stateless) return undefined;
+  const meta = isObject(message.params) ? message.params['_meta'] : undefined;
+  const declared = isObject(meta) ? meta[metaKeys.clientCapabilities] : undefined;
+  const extensions = isObject(declared) ? declared['extensions'] : undefined;
+  if (isObject(extensions) && isObject(extensions[tasksExtension])) return undefined;
+  const text = `${method} needs a client that declares the extension ${tasksExtension}.`;
+  const requiredCapabilities = { extensions: { [tasksExtension]: {} } };
+  return errorResponseText(id, rpcErrors.missingClientCapability, text, { requiredCapabilities });
+}
 
 /**
  * Whose task is at which server. A task belongs to the principal whose call made it, for whom it exists as long as the

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const fixture = fileURLToPath(new URL('../kit/conformance/fixture.mjs', import.meta.url));
+const tasksServer = fileURLToPath(new URL('../kit/conformance/tasks-server.mjs', import.meta.url));
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const startMs = 20_000;
@@ -15,12 +16,27 @@ const endMs = 15_000;
 /** Of the user `admin` of every hub here. */
 export const adminPassword = 'correct horse';
 
-/** Settings of the server that is the fixture over stdio; the hub starts it. */
-export const stdioFixture = (era) => ({ command: process.execPath, args: [fixture, 'stdio', era] });
+/**
+ * Settings of the server that is the fixture over stdio; the hub starts it. `front`: what its names begin with, and
+ * which it leaves to the hub.
+ */
+export const stdioFixture = (era, front = '') => ({
+  command: process.execPath,
+  args: [fixture, 'stdio', era],
+  env: { FIXTURE_NAMES: front },
+});
 
 /** Starts the fixture over HTTP on a free port. `{ config, close }`. */
-export async function httpFixture(era) {
-  const child = fork(fixture, ['http', era], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+export const httpFixture = (era, front = '') => listening(fixture, ['http', era], { FIXTURE_NAMES: front });
+
+/** The same of the server that has tasks. */
+export const tasksFixture = () => listening(tasksServer, []);
+
+async function listening(program, args, env = {}) {
+  const child = fork(program, args, {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
+  });
   const url = await said(child, /^(http:\S+)/m);
   return { config: { type: 'streamable-http', url }, close: () => end(child) };
 }

@@ -9,23 +9,51 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { authorizationScenarios, runAuthorization } from './authorization.mjs';
 import { judge } from './judge.mjs';
-import { httpFixture, startHub, stdioFixture } from './parties.mjs';
+import { httpFixture, startHub, stdioFixture, tasksFixture } from './parties.mjs';
 import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
 
 const revisions = ['2025-11-25', '2026-07-28'];
 
 /**
  * Not scored by the suite, because none could have passed them when the revision came out; the fixture does, so the hub
- * must. Left out: `tasks-*`, an extension the fixture does not have, and `server-sse-polling`, which looks at
- * answers that are event streams, and whether one is depends on timing.
+ * must. Left out: `tasks-*`, an extension the fixture does not have (`taskScenarios`), and `server-sse-polling`, which
+ * looks at answers that are event streams, and whether one is depends on timing.
  */
 const more = {
   '2025-11-25': ['server-session-lifecycle', 'json-schema-2020-12'],
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
-/** `authorization` is none: the hub as the authorization server of all of them. */
-const endpoints = ['stdio-old', 'stdio-new', 'http-old', 'http-new', 'group', 'smart', 'authorization'];
+/** All that have something to look at: `tasks-status-notifications` tests nothing, as it says. */
+const taskScenarios = [
+  'tasks-capability-negotiation',
+  'tasks-dispatch-and-envelope',
+  'tasks-lifecycle',
+  'tasks-mrtr-composition',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-request-state-removal',
+  'tasks-required-task-error',
+  'tasks-wire-fields',
+];
+
+/**
+ * `group`: two servers, whose names with the hub's prefix are those of the suite; `smart`: the search of them. `twins`:
+ * two that offer the same, so that the suite's names lead nowhere. `tasks-group`: the one server of a group is known by
+ * its own names as well. `authorization` is none: the hub as the authorization server of all of them.
+ */
+const endpoints = [
+  'stdio-old',
+  'stdio-new',
+  'http-old',
+  'http-new',
+  'group',
+  'twins',
+  'smart',
+  'tasks',
+  'tasks-group',
+  'authorization',
+];
 
 /**
  * What runs at the same time, since a run mostly waits: never two with a server in common, of which one would hear what
@@ -36,15 +64,30 @@ const together = [
     ['stdio-old', 'http-old'],
     ['stdio-new', 'http-new'],
   ],
-  [['group', 'smart'], ['authorization']],
+  [
+    ['group', 'smart'],
+    ['twins', 'tasks', 'tasks-group', 'authorization'],
+  ],
 ];
 
 /** Where an endpoint is, unless it is called like its server or group. */
-const paths = { smart: '$smart/group' };
+const paths = { smart: '$smart/smart' };
 
-/** Scenarios that call a tool or a prompt by its own name, which only the endpoint of a single server knows. */
-const byName =
-  /^tools-call-|^elicitation-|^prompts-get-|^input-required-result-(?!unsupported)|^json-schema|^http-custom/;
+/** Scenarios about tools or prompts that an endpoint does not have under their names. */
+const notJudged = {
+  twins: /^tools-call-|^elicitation-|^prompts-get-|^input-required-result-(?!unsupported)|^json-schema|^http-custom/,
+  smart: /^tools-call-|^elicitation-|^input-required-result-(?!unsupported|non-tool)|^json-schema|^http-custom/,
+};
+
+/** Tools that a smart endpoint lists beside the search: those that `server-stateless` cannot do without. */
+const pinned = [
+  'missing_capability',
+  'streaming_elicitation',
+  'logging_tool',
+  'passing_tool',
+  'trigger_tool_change',
+  'trigger_prompt_change',
+];
 
 /** Exit code when there is no suite to run: neither passed nor failed. */
 const cannotRun = 77;
@@ -67,6 +110,7 @@ async function run() {
   const hub = await startParties();
   const runs = endpoints
     .flatMap((endpoint) => revisions.map((revision) => ({ endpoint, revision })))
+    .filter(({ endpoint, revision }) => !endpoint.startsWith('tasks') || revision === '2026-07-28')
     .filter((one) => given.every((word) => one.endpoint === word || one.revision === word));
   if (runs.length === 0) throw new Error(`Nothing to run for: ${given.join(' ')}`);
 
@@ -85,8 +129,9 @@ async function runOne(hub, { endpoint, revision }) {
   const name = `${endpoint.padEnd(13)} ${revision}`;
   const folder = join(results, `${endpoint}.${revision}`);
   const isEndpoint = endpoint !== 'authorization';
-  const scored = isEndpoint ? judged(endpoint, scoredScenarios(revision)) : [];
-  const other = isEndpoint ? judged(endpoint, more[revision]) : authorizationScenarios;
+  const hasTasks = endpoint.startsWith('tasks');
+  const scored = isEndpoint && !hasTasks ? judged(endpoint, scoredScenarios(revision)) : [];
+  const other = hasTasks ? taskScenarios : isEndpoint ? judged(endpoint, more[revision]) : authorizationScenarios;
   const checks = isEndpoint
     ? await runSuite(`${hub.url}/mcp/${paths[endpoint] ?? endpoint}`, revision, folder)
     : await runAuthorization(hub, revision, folder);
@@ -101,9 +146,8 @@ async function runOne(hub, { endpoint, revision }) {
 }
 
 function judged(endpoint, scenarios) {
-  return endpoint === 'group' || endpoint === 'smart'
-    ? scenarios.filter((scenario) => !byName.test(scenario))
-    : scenarios;
+  const left = notJudged[endpoint];
+  return left ? scenarios.filter((scenario) => !left.test(scenario)) : scenarios;
 }
 
 function passed(scenarios, verdict) {
@@ -111,7 +155,7 @@ function passed(scenarios, verdict) {
   return `${count}/${scenarios.length}`.padStart(5);
 }
 
-/** One hub with the four kinds of server, and a group of an old and a new one. */
+/** One hub with the four kinds of server, one with tasks, and groups. */
 async function startParties() {
   const open = async (opening) => {
     const party = await opening;
@@ -120,6 +164,8 @@ async function startParties() {
   };
   const old = await open(httpFixture('old'));
   const now = await open(httpFixture('new'));
+  const named = await open(httpFixture('new', 'test_'));
+  const tasks = await open(tasksFixture());
   return open(
     startHub({
       mcpServers: {
@@ -127,8 +173,17 @@ async function startParties() {
         'stdio-new': stdioFixture('new'),
         'http-old': old.config,
         'http-new': now.config,
+        test: named.config,
+        json: stdioFixture('old', 'json_'),
+        tasks: tasks.config,
       },
-      groups: [{ name: 'group', servers: ['stdio-old', 'http-new'] }],
+      groups: [
+        { name: 'group', servers: ['test', 'json'] },
+        { name: 'smart', servers: [{ name: 'test', pinnedTools: pinned }, 'json'] },
+        { name: 'twins', servers: ['stdio-old', 'http-new'] },
+        { name: 'tasks-group', servers: ['tasks'] },
+      ],
+      systemConfig: { nameSeparator: '_' },
     }),
   );
 }

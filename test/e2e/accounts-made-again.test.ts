@@ -49,8 +49,8 @@ test('no session', async () => {
 
 test('no task', async () => {
   await modern(hub.mcp(), 'tools/call', { name: 's-work', arguments: {} }, { headers: bearer(ann) });
-  const ask = (token: string) =>
-    modern(hub.mcp(), 'tasks/result', { taskId: 't1' }, { headers: { ...bearer(token), 'mcp-name': 't1' } });
+  const ask = async (token: string) =>
+    (await session(hub.mcp(), { headers: bearer(token) })).request('tasks/result', { taskId: 't1' });
   expect((await ask(ann)).text).toContain('for the first ann');
   expect((await ask(await madeAnew())).error?.message).toBe('Unknown task: t1');
   expect(server.received('tasks/result')).toHaveLength(1);

@@ -14,6 +14,10 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 const task = (taskId: string): string => `{"task":{"taskId":"${taskId}","status":"working","ttl":60000,"x-exact":1.0}}`;
 const capabilities = { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 
+const extensions = { 'io.modelcontextprotocol/tasks': {} };
+/** Of a client of 2026-07-28 that follows tasks. */
+const follows = modernMeta({ 'io.modelcontextprotocol/clientCapabilities': { extensions } });
+
 let hub: TestHub;
 let settings: SettingsDocument;
 let first: Hostile;
@@ -105,17 +109,31 @@ test('requests about a task go to its server, unchanged, and for no other caller
 test('a stateless client asks for its task with the headers of the revision', async () => {
   await modern(hub.mcp(), 'tools/call', { name: 'first-other', arguments: {} }, bearer(keys.ann));
   const headers = { ...bearer(keys.ann).headers, 'mcp-name': 'another' };
-  expect((await modern(hub.mcp(), 'tasks/get', { taskId: 'another' }, { headers })).result).toMatchObject({
-    taskId: 'another',
-    resultType: 'complete',
-  });
-  const wrong = await modern(
-    hub.mcp(),
-    'tasks/get',
-    { taskId: 'another' },
-    { ...bearer(keys.ann), meta: modernMeta() },
-  );
+  const got = await modern(hub.mcp(), 'tasks/get', { taskId: 'another' }, { headers, meta: follows });
+  expect(got.result).toMatchObject({ taskId: 'another', resultType: 'complete' });
+  const wrong = await modern(hub.mcp(), 'tasks/get', { taskId: 'another' }, { ...bearer(keys.ann), meta: follows });
   expect([wrong.status, wrong.error?.code]).toEqual([400, -32020]);
+});
+
+test('a stateless client that does not declare the extension is told so, whether there is such a task or not', async () => {
+  await modern(hub.mcp(), 'tools/call', { name: 'first-other', arguments: {} }, bearer(keys.ann));
+  const before = asked(first);
+  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+    for (const taskId of ['another', 'nowhere']) {
+      const headers = { ...bearer(keys.ann).headers, 'mcp-name': taskId };
+      const { status, error } = await modern(hub.mcp(), method, { taskId }, { headers });
+      expect([status, error?.code, error?.data], method).toEqual([
+        400,
+        -32021,
+        { requiredCapabilities: { extensions } },
+      ]);
+    }
+  }
+  // The revision has no such method: the result is in the answer to `tasks/get`.
+  const headers = { ...bearer(keys.ann).headers, 'mcp-name': 'another' };
+  const removed = await modern(hub.mcp(), 'tasks/result', { taskId: 'another' }, { headers, meta: follows });
+  expect([removed.status, removed.error?.code]).toEqual([404, -32601]);
+  expect(asked(first)).toBe(before);
 });
 
 test('its owner’s session hears of it, no other; and with the tool the task is out of sight', async () => {
@@ -159,7 +177,7 @@ test.each<[what: string, happen: (hub: TestHub, server: Hostile, settings: Setti
     name: 's',
     capabilities,
     tools: ['work'],
-    results: { work: task('1'), 'tasks/result 1': '{"content":[]}' },
+    results: { work: task('1') },
   });
   const own = { ...settings, mcpServers: { s: server.config } };
   const hub = await testHub(own);
@@ -168,7 +186,7 @@ test.each<[what: string, happen: (hub: TestHub, server: Hostile, settings: Setti
     modern(hub.mcp(), 'tools/call', { name: 's-work', arguments: {} }, bearer(token)).then(({ text }) => text);
   const ask = (token: string) => {
     const headers = { ...bearer(token).headers, 'mcp-name': '1' };
-    return modern(hub.mcp(), 'tasks/result', { taskId: '1' }, { headers });
+    return modern(hub.mcp(), 'tasks/get', { taskId: '1' }, { headers, meta: follows });
   };
   await make(keys.ann);
   expect((await ask(keys.ann)).result).toBeDefined();

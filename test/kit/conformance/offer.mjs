@@ -3,7 +3,7 @@
 import { INVALID_PARAMS, McpServer, ProtocolError, fromJsonSchema } from '@modelcontextprotocol/server';
 import { stateCodec } from './asks.mjs';
 import { changed, present, watched } from './changes.mjs';
-import { prompts } from './prompts.mjs';
+import { prompts as allPrompts } from './prompts.mjs';
 import { registerResources, templateIds, templateUri } from './resources.mjs';
 import { said, text } from './samples.mjs';
 import { askingTools, roundTools } from './tools/asking.mjs';
@@ -11,7 +11,19 @@ import { changingTools } from './tools/changing.mjs';
 import { contentTools } from './tools/content.mjs';
 import { runningTools } from './tools/running.mjs';
 
-const tools = [...contentTools, ...runningTools, ...changingTools, ...askingTools, ...roundTools];
+/** With `FIXTURE_NAMES=test_` only what is called so is offered, under the rest of its name. */
+const { FIXTURE_NAMES: front = '' } = process.env;
+const ofFront = (items) =>
+  items.filter(({ name }) => name.startsWith(front)).map((item) => ({ ...item, name: item.name.slice(front.length) }));
+
+const tools = ofFront([...contentTools, ...runningTools, ...changingTools, ...askingTools, ...roundTools]);
+const prompts = ofFront(allPrompts);
+const passingTool = { name: 'test_passing_tool', description: 'Comes and goes.', run: () => said('Here for now.') };
+const passingPrompt = {
+  name: 'test_passing_prompt',
+  description: 'Comes and goes.',
+  run: () => ({ messages: [{ role: 'user', content: text('Here for now.') }] }),
+};
 
 const pub = { ttlMs: 5_000, cacheScope: 'public' };
 const own = { ttlMs: 1_000, cacheScope: 'private' };
@@ -73,19 +85,13 @@ function registerPrompt(server, { name, run, argsSchema, ...about }) {
 
 /** The tool and the prompt that come and go. */
 function registerPassing(server) {
+  const [tool] = ofFront([passingTool]);
+  const [prompt] = ofFront([passingPrompt]);
   const passing = {
-    tools: registerTool(server, {
-      name: 'test_passing_tool',
-      description: 'Comes and goes.',
-      run: () => said('Here for now.'),
-    }),
-    prompts: registerPrompt(server, {
-      name: 'test_passing_prompt',
-      description: 'Comes and goes.',
-      run: () => ({ messages: [{ role: 'user', content: text('Here for now.') }] }),
-    }),
+    tools: tool && registerTool(server, tool),
+    prompts: prompt && registerPrompt(server, prompt),
   };
-  for (const list of ['tools', 'prompts']) if (!present[list]) passing[list].disable();
+  for (const list of ['tools', 'prompts']) if (!present[list]) passing[list]?.disable();
   return passing;
 }
 
@@ -117,7 +123,7 @@ function subscriptions(server) {
 
 function followChanges(server, passing, subscribed) {
   // Enabling and disabling sends list_changed by itself.
-  const listChanged = (list) => () => (present[list] ? passing[list].enable() : passing[list].disable());
+  const listChanged = (list) => () => (present[list] ? passing[list]?.enable() : passing[list]?.disable());
   const followers = {
     tools: listChanged('tools'),
     prompts: listChanged('prompts'),
