@@ -4,10 +4,10 @@ import { bundle } from '../../scripts/bundle.mjs';
 export const about = 'CPU time of the pins of ten thousand tools, when a server says list_changed';
 
 const tools = 10_000;
-const cases = { 'none changed': 0, 'one changed': 1, 'a hundred changed': 100, 'each changed': tools };
+const cases = { 'none changed': 0, 'one changed': 1, 'a hundred changed': 100, 'each changed': tools, 'each renamed': tools };
 
-const tool = (i, change = '') => ({
-  name: `tool_${i}`,
+const tool = (name, i, change = '') => ({
+  name,
   description: `Does what number ${i} is there for, with what it is given, and says what came of it.${change}`,
   inputSchema: {
     type: 'object',
@@ -18,13 +18,13 @@ const tool = (i, change = '') => ({
 });
 
 /** As a server sends it: each list is made of new texts. */
-const offer = (changed) => ({
+const offer = (changed, isRenamed = false) => ({
   server: 's',
   about: { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' },
-  tools: Array.from({ length: tools }, (_, i) => ({
-    key: `tool_${i}`,
-    text: JSON.stringify(tool(i, i < changed ? ` Changed.` : '')),
-  })),
+  tools: Array.from({ length: tools }, (_, i) => {
+    const key = `${isRenamed ? 'renamed' : 'tool'}_${i}`;
+    return { key, text: JSON.stringify(tool(key, i, i < changed && !isRenamed ? ` Changed.` : '')) };
+  }),
   prompts: [],
   resources: [],
   templates: [],
@@ -39,14 +39,14 @@ export async function run({ rounds, note }) {
     for (const [name, changed] of Object.entries(cases)) {
       let catalogue = { version: 0, offers: new Map([['s', offer(0)]]) };
       const quiet = () => undefined;
-      const store = { load: async () => new Map(), save: async () => undefined, onChange: () => quiet };
+      const store = { load: async () => new Map(), save: async () => undefined, isLost: () => false, onChange: () => quiet };
       const log = { error: quiet, warn: quiet, info: quiet, debug: quiet };
       const told = { told: quiet, toldMore: quiet, changed: quiet };
       const options = { store, settings: () => settings, catalogue: () => catalogue, ...told, log };
       const pins = await openPins(options);
       pins.learn();
       pins.applied(catalogue);
-      catalogue = { version: 1, offers: new Map([['s', offer(changed)]]) };
+      catalogue = { version: 1, offers: new Map([['s', offer(changed, name === 'each renamed')]]) };
       globalThis.gc?.();
       const before = process.cpuUsage();
       pins.learn();

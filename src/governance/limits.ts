@@ -35,6 +35,8 @@ export const governanceLimits = {
 
   /** Changes of one list of a server that are told one by one; more are a number. */
   pinsTold: 100,
+  /** Pins that are written down before other work gets its turn: 2 µs each. */
+  pinsInATurn: 2_000,
 
   // approvals
 

@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { errorText } from '../core/errors.ts';
+import { forEachYielding } from '../core/for-each-yielding.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
@@ -34,14 +37,17 @@ interface Written {
   readonly seen: readonly (readonly [id: string, text: string | null, since: number])[];
 }
 
-function written(server: string, { approved, rejected, seen }: Baseline): Written {
-  return {
-    version: 1,
-    server,
-    approved: [...approved].map(([id, { text, since }]) => [id, text, since]),
-    rejected: [...rejected],
-    seen: [...seen].map(([id, { text, since }]) => [id, text ?? null, since]),
+/** As JSON text. Made in slices: of ten thousand tools it has some megabytes, and calls go on meanwhile. */
+async function written(server: string, { approved, rejected, seen }: Baseline): Promise<string> {
+  const list = async (entries: Iterable<readonly [id: string, { text: string | undefined; since: number }]>) => {
+    const texts: string[] = [];
+    await forEachYielding(entries, governanceLimits.pinsInATurn, ([id, { text, since }]) => {
+      texts.push(JSON.stringify([id, text ?? null, since]));
+    });
+    return `[${texts.join()}]`;
   };
+  const own: Pick<Written, 'version' | 'server' | 'rejected'> = { version: 1, server, rejected: [...rejected] };
+  return `{"approved":${await list(approved)},"seen":${await list(seen)},${JSON.stringify(own).slice(1)}`;
 }
 
 function read(value: unknown): { server: string; baseline: Baseline } {
@@ -93,7 +99,7 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
       const path = join(folder, name);
       const write = async (): Promise<Baseline | undefined> => {
         try {
-          if (baseline) await writeFileAtomic(path, JSON.stringify(written(server, baseline)));
+          if (baseline) await writeFileAtomic(path, await written(server, baseline));
           else for (const one of [path, `${path}${aside}`]) await rm(one, { force: true });
           lost.delete(name);
         } catch (error) {
@@ -130,9 +136,25 @@ const channel = 'pins';
  */
 export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logger): PinStore {
   let isFromCopy = false;
+  const own = randomUUID();
+  let loads = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function write(server: string, baseline: Baseline | undefined, isFirst: boolean) {
+    const before = loads;
+    const db = await database.whenReady(governanceLimits.pinWaitMs);
+    const kept = baseline ? await keep(db, server, baseline, isFirst) : undefined;
+    if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
+    await copy.save(server, kept).catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
+    // This hub knows what it has written, unless it has read the rows meanwhile.
+    await db.notify(channel, loads === before ? own : '').catch(() => undefined);
+    return kept;
+  }
+
   return {
     isLost: (server) => isFromCopy && copy.isLost(server),
     async load() {
+      loads += 1;
       let rows: Map<string, Baseline>;
       try {
         const db = await database.whenReady(governanceLimits.pinLoadMs);
@@ -145,32 +167,30 @@ export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logge
       }
       isFromCopy = false;
       const kept = await copy.load();
-      for (const [server, baseline] of rows) if (!isSame(kept.get(server), baseline)) await copy.save(server, baseline);
+      for (const [server, baseline] of rows)
+        if (!isDeepStrictEqual(kept.get(server), baseline)) await copy.save(server, baseline);
       for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);
+      loads += 1;
       return rows;
     },
-    async save(server, baseline, isFirst = false) {
-      const db = await database.whenReady(governanceLimits.pinWaitMs);
-      if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
-      else
-        await db.query(
-          `insert into toolhub.pins (server, content) values ($1, $2::jsonb) on conflict (server) do ${
-            isFirst ? 'nothing' : 'update set content = excluded.content'
-          }`,
-          [server, JSON.stringify(written(server, baseline))],
-        );
-      const [row] = await db.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [
-        server,
-      ]);
-      const kept = row && read(row.content).baseline;
-      await copy.save(server, kept).catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
-      await db.notify(channel, '').catch(() => undefined);
-      return kept;
+    save(server, baseline, isFirst = false) {
+      const done = last.then(() => write(server, baseline, isFirst));
+      last = done.catch(() => undefined);
+      return done;
     },
-    onChange: (listener) => database.listen(channel, () => listener()),
+    onChange: (listener) => database.listen(channel, (from) => void (from !== own && listener())),
   };
 }
 
-function isSame(a: Baseline | undefined, b: Baseline): boolean {
-  return a !== undefined && JSON.stringify(written('', a)) === JSON.stringify(written('', b));
+/** The baseline that is kept then: where it is to be the first, that of another hub counts which was there before. */
+async function keep(db: Database, server: string, baseline: Baseline, isFirst: boolean): Promise<Baseline | undefined> {
+  const rows = await db.query(
+    `insert into toolhub.pins (server, content) values ($1, $2::jsonb) on conflict (server) do ${
+      isFirst ? 'nothing' : 'update set content = excluded.content'
+    } returning 1`,
+    [server, await written(server, baseline)],
+  );
+  if (rows.length > 0) return baseline;
+  const [row] = await db.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [server]);
+  return row && read(row.content).baseline;
 }

@@ -5,6 +5,7 @@ import { logLines } from '../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue } from '../core/catalogue.ts';
+import type { Baseline } from '../core/pins/pin-states.ts';
 import { governanceLimits } from './limits.ts';
 import { pinsInFolder } from './pin-store.ts';
 import { openPins, type PinOptions } from './pins.ts';
@@ -116,4 +117,35 @@ test('whose file is broken are lost after another restart too, though nothing wa
     expect([...(await store.load()).keys()]).toEqual([]);
     expect([store.isLost('s'), store.isLost('other')]).toEqual([true, false]);
   }
+});
+
+test('ten thousand are written down in slices, and read back as they were', async () => {
+  const folder = temporaryFolder();
+  const store = pinsInFolder(folder, logLines());
+  const entry = (i: number, text: string | undefined) => [`tool\nt${i}`, { text, since: i }] as const;
+  const numbers = Array.from({ length: 10_000 }, (_, i) => i);
+  const baseline = {
+    approved: new Map(numbers.map((i) => entry(i, `{"name":"t${i}","description":"\\"ü\u2028"}`))),
+    rejected: new Set(['tool\nt1', 'prompt\np']),
+    seen: new Map(numbers.map((i) => entry(i, i % 2 === 0 ? undefined : '{}'))),
+  } as Baseline;
+  const { stringify } = JSON;
+  let [inATurn, most, isDone] = [0, 0, false];
+  const turn = () => {
+    inATurn = 0;
+    if (!isDone) setImmediate(turn);
+  };
+  turn();
+  JSON.stringify = (value: unknown) => {
+    most = Math.max(most, ++inATurn);
+    return stringify(value);
+  };
+  try {
+    await store.save('s', baseline);
+  } finally {
+    JSON.stringify = stringify;
+    isDone = true;
+  }
+  expect(most).toBeLessThan(2 * governanceLimits.pinsInATurn);
+  expect((await pinsInFolder(folder, logLines()).load()).get('s')).toEqual(baseline);
 });

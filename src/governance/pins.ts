@@ -158,14 +158,13 @@ class ServerPins implements Pins {
     }
     const pins = this.#pinsOf(offer);
     const waiting = pins.filter((pin) => isWaiting(pin) || pin.state === 'rejected');
+    const seen = new Map(waiting.map(({ id, now: text, since }) => [id, { text, since }]));
     const news = waiting.filter((pin) => {
-      const seen = baseline.seen.get(pinId(pin));
-      return !seen || seen.text !== pin.now;
+      const known = baseline.seen.get(pin.id);
+      return !known || known.text !== pin.now;
     });
-    const ids = new Set(waiting.map(pinId));
-    const isStale = [...baseline.seen.keys()].some((id) => !ids.has(id));
+    const isStale = [...baseline.seen.keys()].some((id) => !seen.has(id));
     if (news.length === 0 && !isStale) return;
-    const seen = new Map(waiting.map((pin) => [pinId(pin), { text: pin.now, since: pin.since }]));
     const next = { ...baseline, seen };
     // What was seen says no more than the pins do: they are the same.
     this.#known.set(next, { offer, pins });
@@ -209,7 +208,7 @@ class ServerPins implements Pins {
 
   #textsOf(offer: Offer): ReadonlyMap<string, string> {
     if (this.#texts?.offer !== offer)
-      this.#texts = { offer, texts: new Map(pinnables(offer).map((one) => [pinId(one), one.text])) };
+      this.#texts = { offer, texts: new Map(pinnables(offer).map(({ id, text }) => [id, text])) };
     return this.#texts.texts;
   }
 
@@ -271,7 +270,7 @@ const strictness: readonly PinMode[] = ['off', 'warn', 'hold'];
 const reduced = new WeakMap<Offer, { key: string; offer: Offer }>();
 
 function sameAs(offer: Offer, held: readonly Pin[]): Offer {
-  const key = held.map(pinId).join('\n\n');
+  const key = held.map(({ id }) => id).join('\n\n');
   const known = reduced.get(offer);
   if (known?.key === key) return known.offer;
   const made = withoutHeld(offer, held);
@@ -280,7 +279,7 @@ function sameAs(offer: Offer, held: readonly Pin[]): Offer {
 }
 
 function firstSeen(offer: Offer, since: number): Baseline {
-  const approved = new Map(pinnables(offer).map((one) => [pinId(one), { text: one.text, since }]));
+  const approved = new Map(pinnables(offer).map(({ id, text }) => [id, { text, since }]));
   return { approved, rejected: new Set(), seen: new Map() };
 }
 
@@ -300,9 +299,9 @@ function decided(
   const approved = new Map(baseline.approved);
   const rejected = new Set(baseline.rejected);
   const seen = new Map(baseline.seen);
-  const texts = new Map(pinnables(offer).map((one) => [pinId(one), one.text]));
+  const texts = new Map(pinnables(offer).map(({ id, text }) => [id, text]));
   for (const pin of meant) {
-    const id = pinId(pin);
+    const { id } = pin;
     const text = texts.get(id);
     seen.delete(id);
     if (decision === 'reject') {

@@ -9,6 +9,8 @@ export const httpLimits = {
 
   /** Recorded calls that a simulation of policies looks at: half a second of work. */
   simulatedCalls: 5_000,
+  /** Pins that are written into an answer before other work gets its turn: 50 µs each. */
+  pinsInATurn: 200,
 
   /** A body of a route that takes a form, such as a login: thousands of characters in each of its fields. */
   smallBodyBytes: 16 * 1024,

@@ -3,6 +3,7 @@ import { type AuditSink, byHub } from '../core/audit.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';
+import { riskOfPin } from '../core/pins/pin-states.ts';
 import type { Settings } from '../core/settings/types.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
@@ -32,7 +33,9 @@ export async function openServerPins(options: OpenPins, closers: Closers): Promi
     store: isShared ? pinsInTable(database, inFolder, security) : inFolder,
     settings,
     catalogue,
-    told(server, { kind, name, state, risk, reasons }, isHeld) {
+    told(server, pin, isHeld) {
+      const { kind, name, state } = pin;
+      const { risk, reasons } = riskOfPin(pin);
       const after = { kind, name, state, risk, reasons, isHeld };
       audit.record({ ...byHub, action: 'pin.noticed', target: server, after });
       security.warn(`${kind} ${state}${isHeld ? ', held back until an admin approves it' : ''}`, {

@@ -49,16 +49,3 @@ export function createCooperativeTask(now: () => number = () => performance.now(
     },
   };
 }
-
-/** Calls `each` for every item and lets other work of the event loop run after every `itemsInATurn` items. */
-export async function forEachYielding<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
-  let done = 0;
-  for (const item of items) {
-    each(item);
-    done += 1;
-    if (done % itemsInATurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
-  }
-}
-
-/** Each some microseconds. */
-const itemsInATurn = 2_000;

@@ -9,6 +9,8 @@ export const smartLimits = {
   searchChars: 6_000,
   /** How long tools are read into the search index before other work gets its turn. */
   indexSliceMs: 8,
+  /** Vectors and tools that are looked at before other work gets its turn: some microseconds each. */
+  itemsInATurn: 2_000,
   /**
    * How long a search waits for new or changed tools that it may find to be read: 10 000 take some two seconds. Of more
    * it takes what is there, and says so.

@@ -1,4 +1,5 @@
 import type { Offer } from '../catalogue.ts';
+import { type Member, members } from '../json/text.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /** What of a server is pinned (CONTRACT §9, Pins). */
@@ -7,6 +8,8 @@ export type PinKind = (typeof pinKinds)[number];
 
 /** One thing as a server offers it now. */
 export interface Pinnable {
+  /** `pinId`: made once, since ten thousand are looked up in several maps. */
+  readonly id: string;
   readonly kind: PinKind;
   /** Name, URI or template; of instructions `instructions`. */
   readonly name: string;
@@ -18,12 +21,13 @@ const listOf = { tool: 'tools', prompt: 'prompts', resource: 'resources', resour
 
 /** Everything of an offer that is pinned. */
 export function pinnables(offer: Offer): Pinnable[] {
-  const items = (Object.keys(listOf) as (keyof typeof listOf)[]).flatMap((kind) =>
-    offer[listOf[kind]].map(({ key, text }): Pinnable => ({ kind, name: key, text })),
-  );
+  const items: Pinnable[] = [];
+  for (const kind of Object.keys(listOf) as (keyof typeof listOf)[])
+    for (const { key: name, text } of offer[listOf[kind]]) items.push({ id: pinId({ kind, name }), kind, name, text });
   const { instructions } = offer.about;
   if (instructions === undefined) return items;
-  return [...items, { kind: 'instructions', name: 'instructions', text: JSON.stringify(instructions) }];
+  const named = { kind: 'instructions', name: 'instructions' } as const;
+  return [...items, { id: pinId(named), ...named, text: JSON.stringify(instructions) }];
 }
 
 /** One text per thing of a server. */
@@ -40,12 +44,82 @@ export function plainText({ kind, text }: Pick<Pinnable, 'kind' | 'text'>): stri
   return JSON.stringify(sorted(kind === 'instructions' || !isObject(value) ? value : counting(value)));
 }
 
+/**
+ * Whether two JSON texts of a thing have the same `plainText`. Of ten thousand tools that all changed none is parsed
+ * for it: only members whose texts differ are looked at, and of those a text without escapes differs as it stands.
+ */
+export function isAlike(kind: PinKind, a: string, b: string): boolean {
+  if (a === b) return true;
+  const [before, now] = [members(a), members(b)];
+  if (kind === 'instructions' || before.length === 0 || now.length === 0)
+    return plainText({ kind, text: a }) === plainText({ kind, text: b });
+  return [...before, ...now].every(({ key }) => isMemberAlike(key, lastText(a, before, key), lastText(b, now, key)));
+}
+
+/** Of duplicates the last, as `JSON.parse` has it. */
+function lastText(text: string, all: readonly Member[], key: string): string | undefined {
+  for (let i = all.length - 1; i >= 0; i--) {
+    const member = all[i];
+    if (member?.key === key) return text.slice(member.start, member.end);
+  }
+  return undefined;
+}
+
+function isMemberAlike(key: string, a: string | undefined, b: string | undefined): boolean {
+  if (a === b) return true;
+  if (!countedInPart.has(key) && (a === undefined || b === undefined || (isPlainString(a) && isPlainString(b))))
+    return false;
+  return countedText(key, a) === countedText(key, b);
+}
+
+const countedInPart: ReadonlySet<string> = new Set(['title', 'icons', 'size', 'annotations', '_meta']);
+
+/** Two such texts that differ are different strings. */
+function isPlainString(text: string): boolean {
+  return text.startsWith('"') && !text.includes('\\');
+}
+
+function countedText(key: string, text: string | undefined): string {
+  return JSON.stringify(text === undefined ? {} : sorted(counting({ [key]: JSON.parse(text) as unknown })));
+}
+
 /** Without its name too: two with the same text do the same under other names. */
 export function textWithoutName({ kind, text }: Pick<Pinnable, 'kind' | 'text'>): string {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) return JSON.stringify([kind, value]);
   const { name: _, uri: _uri, uriTemplate: _template, ...rest } = counting(value);
   return JSON.stringify([kind, sorted(rest)]);
+}
+
+/**
+ * A text for each of these things: two have the same where their `textWithoutName` is the same. Parsed are only those
+ * with a description that another one has too, which differs in something else.
+ */
+export function textsWithoutNames(things: readonly Pick<Pinnable, 'kind' | 'text'>[]): string[] {
+  const spelt = things.map(({ kind, text }) => {
+    const all = members(text);
+    const description = all.findLast(({ key }) => key === 'description');
+    return {
+      about: `${kind}\n${description ? plainOf(text.slice(description.start, description.end)) : ''}`,
+      rest:
+        all.length === 0 ? text : all.map((one) => (names.has(one.key) ? '' : text.slice(one.from, one.end))).join(),
+    };
+  });
+  const spellings = new Map<string, string | undefined>();
+  for (const { about, rest } of spelt)
+    if (!spellings.has(about)) spellings.set(about, rest);
+    else if (spellings.get(about) !== rest) spellings.set(about, undefined);
+  return things.map((one, i) => {
+    const { about = '' } = spelt[i] ?? {};
+    return spellings.get(about) === undefined ? textWithoutName(one) : about;
+  });
+}
+
+const names: ReadonlySet<string> = new Set(['name', 'uri', 'uriTemplate']);
+
+/** The same for two JSON texts of one value. */
+function plainOf(text: string): string {
+  return isPlainString(text) ? text : JSON.stringify(sorted(JSON.parse(text)));
 }
 
 /** What a model reads, and what a client acts by. */

@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Offer } from '../catalogue.ts';
-import { pinId, pinnables, plainText, textWithoutName } from './pin-item.ts';
+import { isAlike, pinId, pinnables, plainText, textsWithoutNames, textWithoutName } from './pin-item.ts';
 import { riskOf } from './pin-risk.ts';
-import { type Baseline, catalogueWith, heldPins, isWaiting, pinsOf, withoutHeld } from './pin-states.ts';
+import { type Baseline, catalogueWith, heldPins, isWaiting, pinsOf, riskOfPin, withoutHeld } from './pin-states.ts';
 
 interface Tool {
   readonly name: string;
@@ -96,23 +97,29 @@ describe('the state of a thing', () => {
 describe('all that is said of a thing', () => {
   const now = offer([{ ...read, description: 'x' }]);
 
+  const withRisk = (...given: Parameters<typeof pinsOf>) =>
+    pinsOf(...given).map((pin) => ({ ...pin, ...riskOfPin(pin) }));
+  const harmless = { risk: 'none', reasons: [] };
+  const id = 'tool\nread';
+
   test('that is approved, gone, changed, rejected or new', () => {
-    expect(pinsOf(baseline(offer([read])), offer([read]), 2)).toEqual([
-      { kind: 'tool', name: 'read', state: 'approved', risk: 'none', reasons: [], since: 1 },
+    expect(withRisk(baseline(offer([read])), offer([read]), 2)).toEqual([
+      { id, kind: 'tool', name: 'read', state: 'approved', ...harmless, since: 1 },
     ]);
     const text = JSON.stringify(read);
-    expect(pinsOf(baseline(offer([read])), offer([]), 2)).toEqual([
+    expect(withRisk(baseline(offer([read])), offer([]), 2)).toEqual([
       {
+        id,
         kind: 'tool',
         name: 'read',
         state: 'gone',
-        risk: 'none',
-        reasons: [],
+        ...harmless,
         before: { name: 'read', text },
         since: 2,
       },
     ]);
     const changed = {
+      id,
       kind: 'tool',
       name: 'read',
       risk: 'low',
@@ -121,13 +128,13 @@ describe('all that is said of a thing', () => {
       now: now.tools[0]?.text,
       since: 2,
     };
-    expect(pinsOf(baseline(offer([read])), now, 2)).toEqual([{ ...changed, state: 'changed' }]);
+    expect(withRisk(baseline(offer([read])), now, 2)).toEqual([{ ...changed, state: 'changed' }]);
     const rejected = new Set(['tool\nread']);
-    expect(pinsOf({ ...baseline(offer([read])), rejected }, now, 2)).toEqual([{ ...changed, state: 'rejected' }]);
+    expect(withRisk({ ...baseline(offer([read])), rejected }, now, 2)).toEqual([{ ...changed, state: 'rejected' }]);
     const risk = { risk: 'low', reasons: ['It is new, and does not say that it only reads.'] };
-    const fresh = { kind: 'tool', name: 'read', ...risk, before: undefined, now: text, since: 2 };
-    expect(pinsOf(baseline(offer([])), offer([read]), 2)).toEqual([{ ...fresh, state: 'new' }]);
-    expect(pinsOf({ ...baseline(offer([])), rejected }, offer([read]), 2)).toEqual([{ ...fresh, state: 'rejected' }]);
+    const fresh = { id, kind: 'tool', name: 'read', ...risk, before: undefined, now: text, since: 2 };
+    expect(withRisk(baseline(offer([])), offer([read]), 2)).toEqual([{ ...fresh, state: 'new' }]);
+    expect(withRisk({ ...baseline(offer([])), rejected }, offer([read]), 2)).toEqual([{ ...fresh, state: 'rejected' }]);
   });
 
   test('that has a line break in its name', () => {
@@ -179,6 +186,75 @@ describe('what counts of a thing', () => {
     expect(text({ name: 'a', uri: 'b', uriTemplate: 'c', d: 1 })).toBe('["tool",{"d":1}]');
     expect(text({ name: 'a' })).not.toBe(text({ name: 'a' }, 'prompt'));
     expect(text('Be kind.')).toBe('["tool","Be kind."]');
+  });
+});
+
+describe('two texts of a thing are alike', () => {
+  const members = fc.constantFrom(
+    'name',
+    'description',
+    'title',
+    'annotations',
+    '_meta',
+    'icons',
+    'size',
+    '__proto__',
+    'x',
+  );
+  const strings = fc.constantFrom('"a"', '"b"', '"\\u0061"', '"\\""', '""');
+  const values = fc.oneof(
+    strings,
+    fc.constantFrom('1', '1.0', '-0', '0', 'null', 'true', '[]', '[1,"a"]', '[1, "a"]', '["a",1]', '{}', '{ }'),
+    fc.constantFrom(
+      '{"title":"a"}',
+      '{"title":"b"}',
+      '{"readOnlyHint":true,"title":"a"}',
+      '{"readOnlyHint":true}',
+      '{"readOnlyHint":false}',
+      '{"ui":{"a":1,"b":2}}',
+      '{"ui":{"b":2,"a":1},"other":1}',
+      '{"__proto__":1}',
+    ),
+  );
+  const object = fc
+    .array(fc.tuple(members, values, fc.constantFrom(':', ' : ')), { maxLength: 5 })
+    .map((list) => `{${list.map(([key, value, colon]) => `"${key}"${colon}${value}`).join(',')}}`);
+  const texts = fc.oneof({ weight: 9, arbitrary: object }, { weight: 1, arbitrary: values });
+
+  test('exactly where their plain texts are the same', () => {
+    fc.assert(
+      fc.property(texts, texts, fc.constantFrom('tool' as const, 'instructions' as const), (a, b, kind) => {
+        const isSame = plainText({ kind, text: a }) === plainText({ kind, text: b });
+        expect(isAlike(kind, a, b)).toBe(isSame);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('without their names, exactly where their texts without names are the same', () => {
+    const things = fc.array(fc.record({ kind: fc.constantFrom('tool' as const, 'prompt' as const), text: texts }));
+    fc.assert(
+      fc.property(things, (list) => {
+        const exact = list.map(textWithoutName);
+        const found = textsWithoutNames(list);
+        // The same partition: where each was met first.
+        expect(found.map((text) => found.indexOf(text))).toEqual(exact.map((text) => exact.indexOf(text)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ['{"title":"a","x":1}', '{"x":1,"title":"b"}', true],
+    ['{"x":1,"annotations":{"title":"b"}}', '{"x":1}', true],
+    ['{"x":1}', '{"x":1,"_meta":{"ui":1}}', false],
+    ['{"x":"a"}', '{"x":"\\u0061"}', true],
+    ['{"x":"a","x":"b"}', '{"x":"b"}', true],
+    ['{"x":1}', '{"x":1,"y":null}', false],
+    ['{}', '{"title":"a"}', true],
+    ['{"__proto__":1}', '{"__proto__":2}', false],
+  ])('%s and %s', (a, b, isSame) => {
+    expect([isAlike('tool', a, b), isAlike('tool', b, a)]).toEqual([isSame, isSame]);
   });
 });
 
@@ -325,10 +401,13 @@ describe('the risk of a change', () => {
   });
 });
 
-test('ten thousand tools are compared quickly: none of those that did not change is parsed', () => {
-  const tools = Array.from({ length: 10_000 }, (_, i) => ({ ...read, name: `tool_${i}` }));
+test.each([
+  ['did not change', {}, 'approved'],
+  ['all changed', { description: 'Reads all.' }, 'changed'],
+])('ten thousand tools that %s are compared quickly: none is parsed', (_, change, state) => {
+  const tools = Array.from({ length: 10_000 }, (_one, i) => ({ ...read, name: `tool_${i}` }));
   const before = baseline(offer(tools));
-  const now = offer(tools);
+  const now = offer(tools.map((tool) => ({ ...tool, ...change })));
   const parse = JSON.parse;
   let parsed = 0;
   JSON.parse = (...given: Parameters<typeof parse>) => {
@@ -336,7 +415,8 @@ test('ten thousand tools are compared quickly: none of those that did not change
     return parse(...given) as unknown;
   };
   try {
-    expect(pinsOf(before, now, 2).every(({ state }) => state === 'approved')).toBe(true);
+    const found = new Set(pinsOf(before, now, 2).map((pin) => pin.state));
+    expect([...found]).toEqual([state]);
   } finally {
     JSON.parse = parse;
   }

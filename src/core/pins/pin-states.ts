@@ -1,5 +1,5 @@
 import type { Catalogue, Item, Offer } from '../catalogue.ts';
-import { pinId, type PinKind, type Pinnable, pinnables, plainText, textWithoutName } from './pin-item.ts';
+import { isAlike, type PinKind, pinKinds, type Pinnable, pinnables, textsWithoutNames } from './pin-item.ts';
 import { riskOf, type RiskReport } from './pin-risk.ts';
 
 /** What was approved, or first seen, of one server, and what was rejected. */
@@ -26,7 +26,10 @@ export interface SeenText {
 
 export type PinState = 'approved' | 'changed' | 'new' | 'gone' | 'renamed' | 'rejected';
 
-export interface Pin extends RiskReport {
+/** What a change means for a model is another question, and takes longer: `riskOfPin`. */
+export interface Pin {
+  /** `pinId`. */
+  readonly id: string;
   readonly kind: PinKind;
   readonly name: string;
   readonly state: PinState;
@@ -39,21 +42,19 @@ export interface Pin extends RiskReport {
 /** The state of each thing of a server; `at` for what is seen for the first time. */
 export function pinsOf(baseline: Baseline, offer: Offer, at: number): Pin[] {
   const offered = pinnables(offer);
-  const present = new Set(offered.map(pinId));
-  const gone = [...baseline.approved].filter(([id]) => !present.has(id));
+  const { texts, gone } = approvedOf(offered, baseline);
   const renames = renamesOf(offered, gone, baseline);
-  const pins = offered.map((one): Pin => {
-    const id = pinId(one);
-    const approved = baseline.approved.get(id);
+  const pins = offered.map((one, i): Pin => {
+    const { id, kind, name } = one;
+    const approved = texts[i];
     const before = approved ? { name: one.name, text: approved.text } : renames.get(id);
-    const isSame = approved !== undefined && isUnchanged(one, approved.text);
+    const isSame = approved !== undefined && isAlike(one.kind, one.text, approved.text);
     const since = isSame ? approved.since : sinceOf(baseline, id, one.text, at);
-    const { kind, name } = one;
-    if (baseline.rejected.has(id))
-      return { kind, name, state: 'rejected', ...riskOf(kind, before?.text, one.text), before, now: one.text, since };
-    if (isSame) return { kind, name, state: 'approved', risk: 'none', reasons: [], since };
+    if (baseline.rejected.size > 0 && baseline.rejected.has(id))
+      return { id, kind, name, state: 'rejected', before, now: one.text, since };
+    if (isSame) return { id, kind, name, state: 'approved', since };
     const state = approved ? 'changed' : before ? 'renamed' : 'new';
-    return { kind, name, state, ...riskOf(kind, before?.text, one.text), before, now: one.text, since };
+    return { id, kind, name, state, before, now: one.text, since };
   });
   const renamedFrom = new Set([...renames.values()].map(({ id }) => id));
   const left = gone
@@ -61,11 +62,10 @@ export function pinsOf(baseline: Baseline, offer: Offer, at: number): Pin[] {
     .map(([id, { text }]): Pin => {
       const [kind, name] = splitId(id);
       return {
+        id,
         kind: kind as PinKind,
         name,
         state: 'gone',
-        risk: 'none',
-        reasons: [],
         before: { name, text },
         since: sinceOf(baseline, id, undefined, at),
       };
@@ -73,8 +73,30 @@ export function pinsOf(baseline: Baseline, offer: Offer, at: number): Pin[] {
   return [...pins, ...left];
 }
 
+/**
+ * What was approved of each offered thing, and of what is not offered any more. Usually both lists have the same order,
+ * and nothing is looked up.
+ */
+function approvedOf(offered: readonly Pinnable[], { approved }: Baseline) {
+  const texts: PinnedText[] = [];
+  if (approved.size === offered.length)
+    for (const [id, text] of approved) if (offered[texts.length]?.id === id) texts.push(text);
+  if (texts.length === Math.max(approved.size, offered.length)) return { texts, gone: [] };
+  const present = new Set(offered.map(({ id }) => id));
+  const gone = [...approved].filter(([id]) => !present.has(id));
+  return { texts: offered.map(({ id }) => approved.get(id)), gone };
+}
+
+/**
+ * The risk of what differs from what was approved. Both texts are parsed and searched, 30 µs for a tool: so it is made
+ * when it is told or read, and not when lists are compared.
+ */
+export function riskOfPin({ kind, state, before, now }: Pin): RiskReport {
+  return state === 'approved' || now === undefined ? { risk: 'none', reasons: [] } : riskOf(kind, before?.text, now);
+}
+
 function sinceOf({ seen }: Baseline, id: string, text: string | undefined, at: number): number {
-  const known = seen.get(id);
+  const known = seen.size > 0 ? seen.get(id) : undefined;
   return known && known.text === text ? known.since : at;
 }
 
@@ -91,25 +113,21 @@ function renamesOf(
 ): Map<string, { id: string; name: string; text: string }> {
   const found = new Map<string, { id: string; name: string; text: string }>();
   if (gone.length === 0) return found;
-  const byText = new Map<string, { id: string; name: string; text: string }>();
-  for (const [id, { text }] of gone) {
+  const before = gone.map(([id, { text }]) => {
     const [kind, name] = splitId(id);
-    byText.set(textWithoutName({ kind: kind as PinKind, text }), { id, name, text });
-  }
-  for (const one of offered) {
-    if (approved.has(pinId(one))) continue;
-    const same = textWithoutName(one);
+    return { id, kind: kind as PinKind, name, text };
+  });
+  const added = offered.filter(({ id }) => !approved.has(id));
+  const texts = textsWithoutNames([...before, ...added]);
+  const byText = new Map(before.map((one, i) => [texts[i], one]));
+  for (const [i, { id }] of added.entries()) {
+    const same = texts[before.length + i];
     const from = byText.get(same);
     if (!from) continue;
     byText.delete(same);
-    found.set(pinId(one), from);
+    found.set(id, from);
   }
   return found;
-}
-
-/** Whether a thing is what was approved, but for what does not count. Looked into only where the texts differ. */
-function isUnchanged(one: Pinnable, approved: string): boolean {
-  return one.text === approved || plainText(one) === plainText({ kind: one.kind, text: approved });
 }
 
 /** Those that answer as what does not exist: what was rejected, and under `hold` what is not approved. */
@@ -127,12 +145,11 @@ export function isWaiting({ state }: Pick<Pin, 'state'>): boolean {
 /** The offer without what is held. */
 export function withoutHeld(offer: Offer, held: readonly Pin[]): Offer {
   if (held.length === 0) return offer;
-  const names = (kind: PinKind): ReadonlySet<string> =>
-    new Set(held.filter((one) => one.kind === kind).map(({ name }) => name));
-  const without = (items: readonly Item[], kind: PinKind): readonly Item[] => {
-    const hidden = names(kind);
-    return hidden.size === 0 ? items : items.filter(({ key }) => !hidden.has(key));
-  };
+  const hidden = new Map(pinKinds.map((kind) => [kind, new Set<string>()]));
+  for (const { kind, name } of held) hidden.get(kind)?.add(name);
+  const names = (kind: PinKind): ReadonlySet<string> => hidden.get(kind) ?? new Set();
+  const without = (items: readonly Item[], kind: PinKind): readonly Item[] =>
+    names(kind).size === 0 ? items : items.filter(({ key }) => !names(kind).has(key));
   const hasInstructions = names('instructions').size === 0;
   return {
     ...offer,

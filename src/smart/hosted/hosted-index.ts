@@ -1,5 +1,6 @@
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { createLoop, type Loop } from '../../core/loop.ts';
 import { smartLimits } from '../limits.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
@@ -7,7 +8,7 @@ import type { ToolDocument } from '../document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 import { type HostedService, openHostedService, type Pauses } from './service.ts';
-import { createCooperativeTask, forEachYielding } from '../cooperative-task.ts';
+import { createCooperativeTask } from '../cooperative-task.ts';
 import type { VectorStore } from '../vector-store.ts';
 
 /** The tools in one space: their vectors by a hosted service, kept equal to the catalogue in the background. */
@@ -94,7 +95,7 @@ export class HostedIndex {
   async similarities(query: string, allowed: ReadonlySet<string>): Promise<Found> {
     if (!this.#looked) throw new HubError('not_ready', 'the vectors of the tools are still being read');
     const hashes = new Map<string, string>();
-    await forEachYielding(allowed, (key) => {
+    await forEachYielding(allowed, smartLimits.itemsInATurn, (key) => {
       const hash = this.#coverage.hashOf(key);
       if (hash !== undefined && this.#coverage.has(hash)) hashes.set(key, hash);
     });
@@ -102,7 +103,7 @@ export class HostedIndex {
     if (hashes.size > 0) {
       const vector = await this.#hosted.queries.of(query);
       const found = await this.#options.store.similarities(this.#space, vector, [...new Set(hashes.values())]);
-      await forEachYielding(hashes, ([key, hash]) => {
+      await forEachYielding(hashes, smartLimits.itemsInATurn, ([key, hash]) => {
         const cosine = found.get(hash);
         if (cosine !== undefined) similarities.set(key, cosine);
       });

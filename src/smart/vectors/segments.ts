@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forEachYielding } from '../cooperative-task.ts';
+import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { smartLimits } from '../limits.ts';
 import { createVectors, type Vectors } from './memory.ts';
 
@@ -71,7 +71,7 @@ export function createVectorMemory(rows: number = smartLimits.vectorSegmentRows)
     },
     async similarities(query, hashes) {
       const wanted = new Map<Segment, string[]>();
-      await forEachYielding(hashes, (hash) => {
+      await forEachYielding(hashes, smartLimits.itemsInATurn, (hash) => {
         const segment = places.get(hash)?.segment;
         if (segment?.vectors.dimensions !== query.length) return;
         const of = wanted.get(segment);
