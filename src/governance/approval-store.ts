@@ -42,8 +42,11 @@ export type ApprovalState = 'waiting' | 'approved' | 'denied' | 'used' | 'expire
 /** Those that count when the same call is made again. */
 export const countingStates: readonly ApprovalState[] = ['waiting', 'approved', 'denied'];
 
-/** A question without what is long. */
-export type WaitingApproval = Omit<Approval, 'arguments'>;
+/** Of a question that waits what is short, and known without reading the rest of ten thousand. */
+export type WaitingApproval = Pick<
+  Approval,
+  'id' | 'who' | 'server' | 'tool' | 'caller' | 'principal' | 'createdAt' | 'state'
+>;
 
 /** Another round of a call that was approved. */
 export interface Round {
@@ -92,16 +95,21 @@ export interface ApprovalStore {
   onChange(listener: (id: string | undefined) => void): () => void;
 }
 
-/** The questions of one hub: they end with the calls that wait for them. */
+/** The questions of one hub: they end with the calls that wait for them. Asking takes as long with 10 000 as with ten. */
 export function approvalsInMemory(): ApprovalStore {
-  const questions = new Map<string, Approval>();
+  const kept = createKept();
+  const { questions, waiting } = kept;
+  let nextTidy = governanceLimits.approvalsKept;
+  const listed = (ids: Iterable<string> = []): Approval[] => [...ids].flatMap((id) => questions.get(id) ?? []);
+  const waitingNow = (now: number, ids: Iterable<string> = waiting): Approval[] =>
+    listed(ids).filter(({ expiresAt }) => expiresAt > now);
+  const counting = (hash: string, now: number): Approval | undefined =>
+    waitingNow(now, kept.ofHash(hash)).find(({ state }) => countingStates.includes(state));
 
   function change(id: string, from: Approval['state'], to: Partial<Approval>, now: number): Approval | undefined {
     const one = questions.get(id);
     if (!one || one.state !== from || one.expiresAt <= now) return undefined;
-    const after = { ...one, ...to };
-    questions.set(id, after);
-    return after;
+    return kept.put({ ...one, ...to });
   }
 
   function tidy(now: number): void {
@@ -110,52 +118,53 @@ export function approvalsInMemory(): ApprovalStore {
       if (state === 'waiting' && expiresAt > now) continue;
       over += 1;
       // Those that count against the same call again stay as long as they do.
-      if (over > governanceLimits.approvalsKept && expiresAt <= now) questions.delete(id);
+      if (over > governanceLimits.approvalsKept && expiresAt <= now) kept.remove(id);
     }
+    nextTidy = questions.size + governanceLimits.approvalsKept;
+  }
+
+  function checkAllRoom({ caller, arguments: args }: Approval, now: number): void {
+    const { approvals, approvalsChars } = governanceLimits;
+    // Those that have expired and are not ended yet are in the sizes: they are counted where that decides.
+    const waits = waiting.size < approvals ? waiting.size : waitingNow(now).length;
+    checkRoom(waits, waitingNow(now, kept.waitingOf(caller)).length);
+    if (questions.size < approvals && kept.chars() + args.length <= approvalsChars) return;
+    const all = waitingNow(now, questions.keys());
+    const chars = all.reduce((sum, one) => sum + one.arguments.length, args.length);
+    if (all.length >= approvals || chars > approvalsChars) checkRoom(approvals, 0);
   }
 
   return {
     async ask(question, now) {
-      const all = [...questions.values()].filter(({ expiresAt }) => expiresAt > now);
-      const same = all.find(({ hash, state }) => hash === question.hash && countingStates.includes(state));
+      const same = counting(question.hash, now);
       if (same) return { approval: same, isNew: false };
-      const waiting = all.filter(({ state }) => state === 'waiting');
-      checkRoom(waiting.length, waiting.filter(({ caller }) => caller === question.caller).length);
-      const chars = all.reduce((sum, one) => sum + one.arguments.length, question.arguments.length);
-      const isFull = all.length >= governanceLimits.approvals || chars > governanceLimits.approvalsChars;
-      if (isFull) checkRoom(governanceLimits.approvals, 0);
-      tidy(now);
-      questions.set(question.id, question);
-      return { approval: question, isNew: true };
+      checkAllRoom(question, now);
+      if (questions.size >= nextTidy) tidy(now);
+      return { approval: kept.put(question), isNew: true };
     },
     find: async (id) => questions.get(id),
     use: async (id, now) => change(id, 'approved', { state: 'used' }, now) !== undefined,
     async giveBack(id, now) {
       const hash = questions.get(id)?.hash;
-      const isAskedAgain = [...questions.values()].some(
-        (one) => one.hash === hash && one.expiresAt > now && countingStates.includes(one.state),
-      );
-      if (!isAskedAgain) change(id, 'used', { state: 'approved' }, now);
+      if (hash !== undefined && !counting(hash, now)) change(id, 'used', { state: 'approved' }, now);
     },
     async passRound({ approvals, hash, use }, now) {
-      const one = approvals.map((id) => questions.get(id)).find((found) => found?.hash === hash);
+      const one = listed(approvals).find((found) => found.hash === hash);
       const { rounds = [] } = one ?? {};
       if (!one || rounds.includes(use) || rounds.length >= governanceLimits.approvalRounds) return undefined;
       return change(one.id, 'used', { rounds: [...rounds, use] }, now)?.id;
     },
     async giveBackRound(id, use) {
       const one = questions.get(id);
-      if (one) questions.set(id, { ...one, rounds: one.rounds?.filter((other) => other !== use) });
+      if (one) kept.put({ ...one, rounds: one.rounds?.filter((other) => other !== use) });
     },
     decide: async (id, { state, by, at }) => change(id, 'waiting', { state, decidedBy: by, decidedAt: at }, at),
     async expire(now) {
-      const waiting = [...questions.values()].filter(({ state }) => state === 'waiting');
-      const ended = waiting
+      const ended = listed(waiting)
         .filter(({ expiresAt }) => expiresAt <= now)
         .slice(0, governanceLimits.approvalsExpired)
-        .map((one) => ({ ...one, state: 'expired' as const }));
-      for (const one of ended) questions.set(one.id, one);
-      return { ended, areMore: waiting.length > ended.length };
+        .map((one) => kept.put({ ...one, state: 'expired' }));
+      return { ended, areMore: waiting.size > 0 };
     },
     async ended(ids, now) {
       return ids.filter((id) => {
@@ -163,13 +172,60 @@ export function approvalsInMemory(): ApprovalStore {
         return one?.state !== 'waiting' || one.expiresAt <= now;
       });
     },
-    async waiting(now) {
-      return [...questions.values()].filter(({ state, expiresAt }) => state === 'waiting' && expiresAt > now).reverse();
-    },
+    waiting: async (now) => waitingNow(now).reverse(),
     async list(now) {
       return shown([...questions.values()].reverse(), now);
     },
     onChange: () => () => undefined,
+  };
+}
+
+/** Questions in the order in which they were asked, and what is looked up at each call. */
+function createKept() {
+  const questions = new Map<string, Approval>();
+  const waiting = new Set<string>();
+  const byHash = new Map<string, Set<string>>();
+  const byCaller = new Map<string, Set<string>>();
+  let chars = 0;
+
+  function add(to: Map<string, Set<string>>, key: string, id: string): void {
+    const ids = to.get(key) ?? new Set();
+    to.set(key, ids.add(id));
+  }
+  function take(from: Map<string, Set<string>>, key: string, id: string): void {
+    const ids = from.get(key);
+    ids?.delete(id);
+    if (ids?.size === 0) from.delete(key);
+  }
+  function withdraw({ id, hash, caller, arguments: args }: Approval): void {
+    chars -= args.length;
+    waiting.delete(id);
+    take(byHash, hash, id);
+    take(byCaller, caller, id);
+  }
+
+  return {
+    questions: questions as ReadonlyMap<string, Approval>,
+    /** Also those that have expired and are not ended yet. */
+    waiting: waiting as ReadonlySet<string>,
+    chars: () => chars,
+    ofHash: (hash: string): Iterable<string> => byHash.get(hash) ?? [],
+    waitingOf: (caller: string): Iterable<string> => byCaller.get(caller) ?? [],
+    put(one: Approval): Approval {
+      const before = questions.get(one.id);
+      if (before) withdraw(before);
+      questions.set(one.id, one);
+      chars += one.arguments.length;
+      add(byHash, one.hash, one.id);
+      if (one.state === 'waiting') waiting.add(one.id);
+      if (one.state === 'waiting') add(byCaller, one.caller, one.id);
+      return one;
+    },
+    remove(id: string): void {
+      const one = questions.get(id);
+      if (one) withdraw(one);
+      questions.delete(id);
+    },
   };
 }
 

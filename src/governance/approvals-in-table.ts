@@ -1,6 +1,14 @@
 import type { Queryable, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { type Approval, type ApprovalStore, checkRoom, countingStates, type Round, shown } from './approval-store.ts';
+import {
+  type Approval,
+  type ApprovalStore,
+  checkRoom,
+  countingStates,
+  type Round,
+  shown,
+  type WaitingApproval,
+} from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 
 const channel = 'approvals';
@@ -68,18 +76,25 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
         [new Date(now)],
       );
       if (rows.length > 0) tell();
+      // Not with each question: it looks at all that are kept.
+      await database.query(
+        `delete from toolhub.approvals where expires_at < $1 and state <> 'waiting' and id not in
+           (select id from toolhub.approvals order by created_at desc limit ${governanceLimits.approvalsKept})`,
+        [new Date(now)],
+      );
       const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
       return { ended: rows.map(approvalOf), areMore: left !== undefined };
     },
     async waiting(now) {
       const rows = await (
         await open()
-      ).query<Row>(
-        `select content - 'arguments' as content, state, decided_by, decided_at from toolhub.approvals
+      ).query<WaitingRow>(
+        `select id, caller, created_at, state, ${shortColumns.map((name) => `coalesce(${name}, content->>'${name}') as ${name}`).join(', ')}
+         from toolhub.approvals
          where state = 'waiting' and expires_at > $1 order by created_at desc limit ${governanceLimits.approvals}`,
         [new Date(now)],
       );
-      return rows.map(approvalOf);
+      return rows.map(({ created_at: made, ...one }) => ({ ...one, createdAt: made.getTime() }));
     },
     async ended(ids, now) {
       const rows = await (
@@ -110,8 +125,9 @@ async function listIn(database: Queryable, now: Date): Promise<readonly Approval
     `select * from (
        (select ${listed} from toolhub.approvals where state = 'waiting' and expires_at > $1
           order by created_at desc limit ${approvals})
-       union
-       (select ${listed} from toolhub.approvals order by created_at desc limit ${approvalsKept})) as t
+       union all
+       (select ${listed} from toolhub.approvals where state <> 'waiting' or expires_at <= $1
+          order by created_at desc limit ${approvalsKept})) as t
      order by made desc`,
     [now, chars],
   );
@@ -128,21 +144,19 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
   );
   if (same) return { approval: approvalOf(same), isNew: false };
   const [waiting] = await tx.query<{ all: number; own: number }>(
-    `select count(*)::int as all, (count(*) filter (where caller = $1))::int as own
-     from toolhub.approvals where state = 'waiting' and expires_at > $2`,
+    `select (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2) as all,
+       (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2 and caller = $1) as own`,
     [question.caller, now],
   );
   checkRoom(waiting?.all ?? 0, waiting?.own ?? 0);
   const { id, hash, caller, state, createdAt, expiresAt } = question;
   await tx.query(
-    `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7)`,
-    [id, hash, caller, state, JSON.stringify(question), new Date(createdAt), new Date(expiresAt)],
-  );
-  await tx.query(
-    `delete from toolhub.approvals where expires_at < $1 and id not in
-       (select id from toolhub.approvals order by created_at desc limit ${governanceLimits.approvalsKept})`,
-    [now],
+    `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at, ${shortColumns.join(', ')})
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[id, hash, caller, state, JSON.stringify(question), new Date(createdAt), new Date(expiresAt)],
+      ...shortColumns.map((name) => question[name]),
+    ],
   );
   return { approval: question, isNew: true };
 }
@@ -175,6 +189,11 @@ async function passRoundIn(
   );
   return row?.id;
 }
+
+/** What is known of a question without its content, which may be long. Hubs of older versions do not fill them in. */
+const shortColumns = ['who', 'principal', 'server', 'tool'] as const;
+
+type WaitingRow = Omit<WaitingApproval, 'createdAt'> & { readonly created_at: Date };
 
 interface Row {
   readonly content: Approval;

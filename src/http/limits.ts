@@ -11,6 +11,8 @@ export const httpLimits = {
   simulatedCalls: 5_000,
   /** Pins that are written into an answer before other work gets its turn: 50 µs each. */
   pinsInATurn: 200,
+  /** The same of calls that wait for approval: 20 µs each. */
+  approvalsInATurn: 500,
 
   /** A body of a route that takes a form, such as a login: thousands of characters in each of its fields. */
   smallBodyBytes: 16 * 1024,

@@ -1,9 +1,11 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deferred } from '../../src/core/deferred.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { handClient } from '../kit/authorizing.ts';
 import { authenticator, setUpTotp } from '../kit/second-factor.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violationsInEveryLook } from './kit.ts';
 
 // What users show at a login besides the password: set up, asked for, demanded and reset.
 
@@ -18,6 +20,21 @@ beforeAll(async () => {
 async function person(username: string) {
   await userToken(hub, admin, username);
   return { username, password: passwordOf(username) };
+}
+
+/** The browser of this page has a device that keeps passkeys, until `WebAuthn.disable`. */
+async function withAuthenticator(page: Page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const;
+  await devtools.send('WebAuthn.addVirtualAuthenticator', { options });
+  return devtools;
 }
 
 describe('a second factor', () => {
@@ -117,15 +134,7 @@ describe('a second factor', () => {
     // Browsers make none for an IP address.
     const local = { url: hub.url.replace('127.0.0.1', 'localhost') };
     const page = await visit(local, '/login', { as: undefined, expected: /401/ });
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('WebAuthn.enable');
-    const options = {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasUserVerification: true,
-      isUserVerified: true,
-    } as const;
-    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, hasResidentKey: true } });
+    const devtools = await withAuthenticator(page);
     const enter = async () => {
       await page.getByLabel('User name').fill('eva');
       await page.getByLabel('Password').fill(eva.password);
@@ -153,6 +162,48 @@ describe('a second factor', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await list.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor();
+    await devtools.send('WebAuthn.disable');
+    await devtools.detach();
+  });
+
+  test('that is a passkey alone lets its user let an app in: the page of the hub asks for it', async () => {
+    const ada = await person('ada');
+    const origin = hub.url.replace('127.0.0.1', 'localhost');
+    const page = await visit({ url: origin }, '/login', { as: undefined, expected: /40[01]/ });
+    const devtools = await withAuthenticator(page);
+    await page.getByLabel('User name').fill('ada');
+    await page.getByLabel('Password').fill(ada.password);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('button', { name: /Account/ }).waitFor();
+    await follow(page, '/account');
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Name of the passkey').fill('Laptop');
+    await page.getByRole('button', { name: 'Make the passkey' }).click();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+
+    const client = await handClient(origin, `${origin}/health`);
+    await page.goto(client.address());
+    await page.getByLabel('Username').fill('ada');
+    await page.getByLabel('Password').fill(ada.password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('Recovery code').waitFor();
+    expect(await violationsInEveryLook(page)).toEqual([]);
+    // A person who turns the browser's question down is told, and can try again.
+    await page.evaluate(() => {
+      const { credentials } = navigator;
+      const get = credentials.get.bind(credentials);
+      credentials.get = () => {
+        credentials.get = get;
+        return Promise.reject(new DOMException('', 'NotAllowedError'));
+      };
+    });
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByText('The browser gave no passkey.').waitFor();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(/\/health\?code=/);
+    const { status } = await client.redeem(new URL(page.url()));
+    expect(status).toBe(200);
     await devtools.send('WebAuthn.disable');
     await devtools.detach();
   });

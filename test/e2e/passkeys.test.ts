@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { authLimits } from '../../src/auth/limits.ts';
 import { api, type ApiCall, login, passwordOf, userToken } from '../kit/api.ts';
+import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { setLimits } from '../kit/limits.ts';
 import { type SoftPasskey, softPasskey } from '../kit/passkeys.ts';
@@ -60,6 +62,34 @@ describe.each(places)('passkeys kept %s', (_where, env) => {
     expect([status, body['error']]).toEqual([401, 'second_factor_required']);
     return body as unknown as { challenge: string; methods: string[]; passkey: { challenge: string } };
   };
+
+  test('let their user in on the pages of the authorization server, and nothing else does', async () => {
+    const { passkey } = await person('oda');
+    const origin = `http://localhost:${new URL(hub.url).port}`;
+    const client = await handClient(origin);
+    const opened = await fetch(client.address());
+    const login = { ...fieldsOf(await opened.text()), username: 'oda', password: passwordOf('oda') };
+    const page = await submit(client.address(), login);
+    const text = await page.text();
+    const [script = ''] = /(?<=<script>)[\s\S]*(?=<\/script>)/.exec(text) ?? [];
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+    expect(opened.headers.get('content-security-policy')).not.toContain('script-src');
+    const asked = JSON.parse(/data-passkey="([^"]*)"/.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '') as {
+      challenge: string;
+    };
+    const { challenge = '', request = '' } = fieldsOf(text.replace('name="passkey"', ''));
+    const show = async (given: string) =>
+      (await submit(client.address(), { request, challenge, passkey: given, code: '' })).text();
+    for (const nonsense of ['{', '7', '{"id":"x"}', '[]', JSON.stringify({ ...passkey.get(asked), type: 'x' })])
+      expect(await show(nonsense)).toContain('Cannot log in with this passkey');
+    const elsewhere = passkey.get(asked, { origin: 'http://localhost:1' });
+    for (const wrong of [elsewhere, key().get(asked), passkey.get({ challenge: 'another' })])
+      expect(await show(JSON.stringify(wrong))).toContain('The passkey was not accepted.');
+    const right = JSON.stringify(passkey.get(asked));
+    expect(await show(right)).toContain('What it may reach');
+    expect(await show(right)).toContain('The passkey was not accepted.');
+  });
 
   test('are asked for after the password, and each answer counts once', async () => {
     const { passkey, recoveryCodes } = await person('ann');

@@ -6,19 +6,20 @@ import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { loginFields, passwordForm, type passwordsFor } from '../frame/login-form.ts';
-import { oauthPage } from '../frame/oauth-page.ts';
+import { type OAuthPage, oauthPage } from '../frame/oauth-page.ts';
 
 type Content = ReturnType<typeof html>;
+type PageParts = Pick<OAuthPage, 'hasForm' | 'hasPasskey'>;
 
 /** A page that was opened by a client keeps what the client needs of it: the window that opened it. */
-function answered(c: Context, status: number, title: string, content: Content, hasForm: boolean) {
-  const answer = oauthPage(c, { status: status as ContentfulStatusCode, title, content, hasForm });
+function answered(c: Context, status: number, title: string, content: Content, parts: PageParts) {
+  const answer = oauthPage(c, { status: status as ContentfulStatusCode, title, content, ...parts });
   c.header('Cross-Origin-Opener-Policy', 'unsafe-none');
   return answer;
 }
 
 export function messagePage(c: Context, status: number, text: string) {
-  return answered(c, status, 'Not connected', html`<p>${text}</p>`, false);
+  return answered(c, status, 'Not connected', html`<p>${text}</p>`, {});
 }
 
 /** Tells people what routes throw. */
@@ -61,7 +62,10 @@ export function loginPage(c: Context, page: LoginPage) {
     ${(asked ? [] : providers).map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
     ${passwordForm(form, passwords, asked !== undefined || problem !== undefined)}
     ${passwords !== 'none' || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
-  return answered(c, status, 'Log in to Tool Hub', content, true);
+  return answered(c, status, 'Log in to Tool Hub', content, {
+    hasForm: true,
+    hasPasskey: asked?.passkey !== undefined,
+  });
 }
 
 export interface Choice {
@@ -138,5 +142,5 @@ export function consentPage(
       <button name="decision" value="allow">Allow</button>
       <button name="decision" value="deny">Deny</button>
     </form>`;
-  return answered(c, status, `Let ${client.name} in?`, content, true);
+  return answered(c, status, `Let ${client.name} in?`, content, { hasForm: true });
 }

@@ -5,6 +5,7 @@ import type { Login } from '../../auth/login.ts';
 import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked, Authorization, Code, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
+import { siteOf } from '../../auth/second-factor/passkeys.ts';
 import { authLimits } from '../../auth/limits.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
@@ -96,7 +97,8 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const address = addressOf(arrived(c));
     let user: UserSettings;
     try {
-      const loggedIn = await login({ ...shownIn(form), address, via: 'oauth' });
+      const site = siteOf(options.publicUrl.origin(arrived(c)));
+      const loggedIn = await login({ ...shownIn(form), address, site, via: 'oauth' });
       ({ user } = loggedIn);
       principalFrom(loggedIn, settings());
     } catch (error) {

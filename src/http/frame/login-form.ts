@@ -1,31 +1,57 @@
 import { html } from 'hono/html';
 import type { LoggedIn, LoginAttempt } from '../../auth/login.ts';
+import type { PasskeyAnswer } from '../../auth/second-factor/passkeys.ts';
 import { principalOf, withPasswordAlone } from '../../core/access/principal.ts';
 import type { FactorAsked } from '../../core/errors.ts';
+import { parseInput } from '../../core/input.ts';
 import type { Settings } from '../../core/settings/types.ts';
+import { passkeyAnswer } from '../../settings/user/user-input.ts';
 import { mustHaveFactor } from './caller.ts';
 
-/** What a login form sent: name and password, or the code that was asked for after them. */
+/**
+ * What a login form sent: name and password, or the code or passkey that was asked for after them. Throws HubError
+ * `invalid_input` for what no browser answers for a passkey.
+ */
 export function shownIn(
   form: URLSearchParams,
-): Pick<LoginAttempt, 'username' | 'password'> | Pick<LoginAttempt, 'challenge' | 'code'> {
+): Pick<LoginAttempt, 'username' | 'password'> | Pick<LoginAttempt, 'challenge' | 'code' | 'passkey'> {
   const challenge = form.get('challenge');
+  const passkey = form.get('passkey') || undefined;
+  if (challenge !== null && passkey !== undefined) return { challenge, passkey: passkeyIn(passkey) };
   if (challenge !== null) return { challenge, code: form.get('code')?.trim() || undefined };
   return { username: form.get('username') ?? '', password: form.get('password') ?? '' };
 }
 
+function passkeyIn(text: string): PasskeyAnswer {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  return parseInput(passkeyAnswer, value, 'Cannot log in with this passkey');
+}
+
 /**
  * The fields of a login form, which works without script: for name and password, or for the code of a user who has
- * shown both. What the form carries of them says no more than that.
+ * shown both. What the form carries of them says no more than that. A page that asks for a passkey as well has
+ * `passkeyScript`.
  */
 export function loginFields(asked: FactorAsked | undefined) {
   if (asked === undefined)
     return html`<label>Username <input name="username" autocomplete="username" required /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>`;
+  const codes = asked.methods.includes('totp') ? 'Code of your authenticator app, or a recovery code' : 'Recovery code';
   return html`<input type="hidden" name="challenge" value="${asked.challenge}" />
+    ${
+      asked.passkey === undefined
+        ? ''
+        : html`<input type="hidden" name="passkey" />
+            <button type="button" data-passkey="${JSON.stringify(asked.passkey)}" hidden>Use a passkey</button>
+            <p class="unhealthy" role="alert" data-passkey-problem></p>`
+    }
     <label
-      >Code of your authenticator app, or a recovery code
-      <input name="code" autocomplete="one-time-code" autocapitalize="none" required autofocus
+      >${codes} <input name="code" autocomplete="one-time-code" autocapitalize="none" required autofocus
     /></label>`;
 }
 

@@ -4,6 +4,7 @@ import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { pageHeaders } from './page-headers.ts';
 import { pageStyle } from './page-style.ts';
+import { passkeyScript } from './passkey-script.ts';
 
 /** A small page of a sign-in. */
 export interface OAuthPage {
@@ -11,6 +12,8 @@ export interface OAuthPage {
   readonly title: string;
   readonly content: ReturnType<typeof html>;
   readonly hasForm?: boolean;
+  /** The form asks for a passkey too. */
+  readonly hasPasskey?: boolean;
 }
 
 const formStyle = `
@@ -21,27 +24,27 @@ fieldset { margin: 1rem 0 0; border: 1px solid var(--line); border-radius: .4rem
 .choice { margin-top: .4rem; }
 .choice input { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button { margin-top: 1.2rem; color: var(--paper); background: var(--link); border-color: var(--link); font-weight: 600; cursor: pointer; }
+[hidden] { display: none; }
 button[value=deny] { color: var(--ink); background: var(--card); border-color: var(--line); }
 input:focus-visible, button:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 `;
 const style = pageStyle + formStyle;
 
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-];
+const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const policy = ["default-src 'none'", `style-src ${sourceOf(style)}`, "base-uri 'none'", "frame-ancestors 'none'"];
+
+const scriptSource = `script-src ${sourceOf(passkeyScript)}`;
 
 /**
- * The address of such a page may hold a code, so nothing may learn it from here: no script, no picture, no referrer, no
- * cache.
+ * The address of such a page may hold a code, so nothing may learn it from here: no picture, no referrer, no cache, and
+ * no script but the one that asks for a passkey.
  */
-export function oauthPage(c: Context, { status, title, content, hasForm = false }: OAuthPage) {
+export function oauthPage(c: Context, { status, title, content, hasForm = false, hasPasskey = false }: OAuthPage) {
   // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects
   // against `form-action` too.
   pageHeaders(c, {
-    policy: [...policy, ...(hasForm ? [] : ["form-action 'none'"])],
+    policy: [...policy, ...(hasPasskey ? [scriptSource] : []), ...(hasForm ? [] : ["form-action 'none'"])],
     // Without any, browsers send a form with `Origin: null`, which the hub takes for another site's.
     referrer: hasForm ? 'same-origin' : 'no-referrer',
   });
@@ -61,6 +64,7 @@ export function oauthPage(c: Context, { status, title, content, hasForm = false 
             <h1>${title}</h1>
             ${content}
           </main>
+          ${hasPasskey ? raw(`<script>${passkeyScript}</script>`) : ''}
         </body>
       </html>`,
     status,

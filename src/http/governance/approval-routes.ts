@@ -4,15 +4,17 @@ import { principalFromId } from '../../core/access/principal.ts';
 import { userOf } from '../../core/access/rules.ts';
 import type { ApprovalAnswer, WaitingApprovalsAnswer } from '../../core/answers/governance.ts';
 import type { AuditSink } from '../../core/audit.ts';
+import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { parseInput } from '../../core/input.ts';
 import { shownJson } from '../../core/json/shown.ts';
-import type { Approval, WaitingApproval } from '../../governance/approval-store.ts';
+import type { Approval } from '../../governance/approval-store.ts';
 import type { Approvals } from '../../governance/approvals.ts';
 import { governanceLimits } from '../../governance/limits.ts';
 import { recordRequest } from '../frame/audited.ts';
 import { jsonBody } from '../frame/body.ts';
 import { type ApiEnv, type Caller, editorOf, mustBeInPerson } from '../frame/caller.ts';
-import { ok } from '../frame/reply.ts';
+import { ok, okText } from '../frame/reply.ts';
+import { httpLimits } from '../limits.ts';
 
 export interface ApprovalRoutes {
   readonly approvals: Pick<Approvals, 'list' | 'waiting' | 'find' | 'decide'>;
@@ -31,10 +33,11 @@ export function approvalRoutes({ approvals, audit }: ApprovalRoutes): Hono<ApiEn
     const { caller } = c.var;
     editorOf(caller);
     const all = (await approvals.list()).filter((one) => maySee(caller, one));
-    return ok(
-      c,
-      all.map((one) => approvalAnswer(one, caller, governanceLimits.approvalListedChars)),
-    );
+    const texts: string[] = [];
+    await forEachYielding(all, httpLimits.approvalsInATurn, (one) => {
+      texts.push(JSON.stringify(approvalAnswer(one, caller, governanceLimits.approvalListedChars)));
+    });
+    return okText(c, `[${texts.join()}]`);
   });
 
   routes.get('/approvals/waiting', async (c) => {
@@ -90,7 +93,7 @@ function maySee(caller: Caller, approval: Approval): boolean {
 }
 
 /** Admins, and the members of the group that is asked; also about a call of their own (decisions/0072). */
-function mayDecide({ admin, user, settings }: Caller, { who }: WaitingApproval): boolean {
+function mayDecide({ admin, user, settings }: Caller, { who }: Pick<Approval, 'who'>): boolean {
   if (admin) return true;
   const group = who === 'admin' ? undefined : settings.groups.find(({ name }) => name === who);
   return (
@@ -99,7 +102,7 @@ function mayDecide({ admin, user, settings }: Caller, { who }: WaitingApproval):
 }
 
 /** The call is of the user, of a key of theirs, or of an app that they let in. */
-function isOwn({ user, settings }: Caller, { principal }: WaitingApproval): boolean {
+function isOwn({ user, settings }: Caller, { principal }: Pick<Approval, 'principal'>): boolean {
   const made = principalFromId(principal);
   return user !== undefined && made !== undefined && userOf(settings, made)?.username === user.username;
 }

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Login } from '../../auth/login.ts';
+import { siteOf } from '../../auth/second-factor/passkeys.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
@@ -25,7 +26,7 @@ export interface SignInPageOptions {
   readonly begin: SignInBeginning;
   /** Where people can log in besides, or instead. */
   readonly providers: () => readonly { readonly id: string; readonly name: string }[];
-  readonly publicUrl: Pick<PublicUrl, 'prefix'>;
+  readonly publicUrl: Pick<PublicUrl, 'prefix' | 'origin'>;
   readonly cookies: SignInCookies;
   /** The memory for bodies. */
   readonly bodies: ByteBudget;
@@ -41,7 +42,7 @@ export interface SignInPageOptions {
  * belongs to that user of the hub. The page says nothing about the server before that. Never below `BASE_PATH`.
  */
 export function signInPageRoutes(options: SignInPageOptions): Hono {
-  const { settings, login, addressOf, begin, cookies, bodies, audit, log, security } = options;
+  const { settings, login, addressOf, begin, publicUrl, cookies, bodies, audit, log, security } = options;
   const routes = new Hono();
 
   function form(c: Context, status: ContentfulStatusCode, problem?: string, asked?: FactorAsked) {
@@ -51,8 +52,10 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   async function callerFrom(c: Context): Promise<Caller> {
     limitBody(c.req.raw, { most: httpLimits.smallBodyBytes, budget: bodies, isKnown: false });
     const form = new URLSearchParams(await bodyText(c.req.raw));
-    const address = addressOf((c.env as HttpBindings).incoming);
-    const loggedIn = await login({ ...shownIn(form), address, via: 'dashboard' });
+    const { incoming } = c.env as HttpBindings;
+    const address = addressOf(incoming);
+    const site = siteOf(publicUrl.origin(incoming));
+    const loggedIn = await login({ ...shownIn(form), address, site, via: 'dashboard' });
     const principal = principalFrom(loggedIn, settings());
     const { username: target } = loggedIn.user;
     security.info('login', { user: target, address });
@@ -134,5 +137,11 @@ function formPage(
       ({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a>, then sign in to the server there.</p>`,
     )}
     ${passwordForm(fields, passwords, asked !== undefined || problem !== undefined)}`;
-  return oauthPage(c, { status, title: `Sign in to ${server}`, content, hasForm: true });
+  return oauthPage(c, {
+    status,
+    title: `Sign in to ${server}`,
+    content,
+    hasForm: true,
+    hasPasskey: asked?.passkey !== undefined,
+  });
 }

@@ -79,7 +79,7 @@ const givenPassword = z
   .max(coreLimits.passwordChars, problemText('at_most', { most: `${coreLimits.passwordChars}` }));
 
 /** What a browser answers for a passkey (WebAuthn §5.1): the library that checks it looks at the rest. */
-const passkeyAnswer = z.looseObject({
+export const passkeyAnswer = z.looseObject({
   id: z.string().max(coreLimits.textChars),
   rawId: z.string(),
   type: z.literal('public-key'),
