@@ -128,10 +128,11 @@ export function approvalsInMemory(): ApprovalStore {
     // Those that have expired and are not ended yet are in the sizes: they are counted where that decides.
     const waits = waiting.size < approvals ? waiting.size : waitingNow(now).length;
     checkRoom(waits, waitingNow(now, kept.waitingOf(caller)).length);
-    if (questions.size < approvals && kept.chars() + args.length <= approvalsChars) return;
+    if (questions.size < 2 * approvals && kept.chars() + args.length <= approvalsChars) return;
+    // Those that were decided count against the same call until they expire.
     const all = waitingNow(now, questions.keys());
     const chars = all.reduce((sum, one) => sum + one.arguments.length, args.length);
-    if (all.length >= approvals || chars > approvalsChars) checkRoom(approvals, 0);
+    if (all.length >= 2 * approvals || chars > approvalsChars) checkRoom(approvals, 0);
   }
 
   return {

@@ -78,7 +78,7 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       if (rows.length > 0) tell();
       // Not with each question: it looks at all that are kept.
       await database.query(
-        `delete from toolhub.approvals where expires_at < $1 and state <> 'waiting' and id not in
+        `delete from toolhub.approvals where expires_at <= $1 and state <> 'waiting' and id not in
            (select id from toolhub.approvals order by created_at desc limit ${governanceLimits.approvalsKept})`,
         [new Date(now)],
       );

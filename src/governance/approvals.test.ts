@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
+import { cpuMsUntil } from '../../test/kit/cpu.ts';
 import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
 import { setLimits } from '../../test/kit/limits.ts';
 import { until } from '../../test/kit/until.ts';
@@ -198,6 +199,97 @@ describe.each(Object.keys(stores))('questions of many callers kept in the %s', (
     expect(looks).toBeLessThan(10);
     for (const one of leaving) one.abort();
     await Promise.all(waits);
+  });
+});
+
+/** Ten thousand, as `governanceLimits.approvals` says. */
+describe('as many questions as may wait', () => {
+  const most = governanceLimits.approvals;
+  const of = (i: number): ApprovalQuestion => ({
+    ...question(`call ${i}`),
+    caller: `c${i % 1_000}`,
+    principal: `u:\nc${i % 1_000}`,
+  });
+  let at = 0;
+  let expired: string[] = [];
+  const open = (store: ApprovalStore) => {
+    at = Date.parse('2026-11-25T12:00:00Z');
+    expired = [];
+    const tell = ({ id }: Approval) => void expired.push(id);
+    const hub = createApprovals({ store, lifeMs: () => 600_000, expired: tell }, () => at);
+    atEnd(() => hub.close());
+    return hub;
+  };
+  const full = expect.objectContaining({
+    code: 'approval',
+    message: expect.stringContaining('Try again later') as string,
+    data: {},
+    retryAfterMs: governanceLimits.approvalRetryMs,
+  }) as unknown;
+
+  /** What holds however they are kept, once all wait. */
+  async function holdsFor(hub: ReturnType<typeof open>): Promise<void> {
+    const staying = new AbortController();
+    await expect(hub.approved(of(most), staying.signal)).rejects.toEqual(full);
+    const [listed, waiting] = [await hub.list(), await hub.waiting()];
+    expect([listed.length, waiting.length]).toEqual([most, most]);
+    expect(waiting[0]).toMatchObject({ who: 'admin', server: 'db', tool: 'query', state: 'waiting' });
+    expect(waiting.map(({ id }) => id)).toEqual(listed.map(({ id }) => id));
+    // One that is decided makes room for one more, and for no second.
+    await hub.decide(waiting.at(-1)?.id ?? '', 'deny', 'bob', () => true);
+    const more = hub.approved(of(most), staying.signal).catch((error: unknown) => error);
+    await until('it waits', async () => (await hub.waiting()).length === most);
+    await expect(hub.approved(of(most + 1), staying.signal)).rejects.toEqual(full);
+    // All have waited too long: each is told of once.
+    at += 600_000;
+    await until('all have expired', () => expired.length >= most);
+    expect([expired.length, new Set(expired).size]).toEqual([most, most]);
+    expect(await more).toMatchObject({ code: 'approval' });
+    expect(await hub.waiting()).toEqual([]);
+    expect((await hub.list()).length).toBeLessThanOrEqual(governanceLimits.approvalsKept);
+  }
+
+  test('in memory: the last take as long as the first', async () => {
+    setLimits(governanceLimits, { approvalLookMs: 50 });
+    const hub = open(approvalsInMemory());
+    const calls: Promise<unknown>[] = [];
+    const slices: number[] = [];
+    for (let from = 0; from < most; from += 1_000)
+      slices.push(
+        await cpuMsUntil(async () => {
+          for (let i = from; i < from + 1_000; i++)
+            calls.push(hub.approved(of(i), new AbortController().signal).catch((error: unknown) => error));
+          await until('they wait', async () => (await hub.waiting()).length === from + 1_000);
+        }),
+      );
+    // Where each question looked at all others the last thousand would take twenty times as long as the first.
+    expect(Math.min(...slices.slice(-3))).toBeLessThan(6 * Math.max(...slices.slice(0, 3)));
+    await holdsFor(hub);
+    expect(await Promise.all(calls)).toEqual(Array(most).fill(expect.objectContaining({ code: 'approval' })));
+  });
+
+  test('in the database that hubs share', async () => {
+    const database = await emptyDatabase('postgres');
+    const db = await database.whenReady(databaseWaitMs);
+    await db.query('delete from toolhub.approvals');
+    setLimits(governanceLimits, { approvalLookMs: 50 });
+    const hub = open(approvalsInTable(database));
+    const left = new AbortController();
+    const leaving = hub.approved(of(0), left.signal).catch((error: unknown) => error);
+    await until('it waits', async () => (await hub.waiting()).length === 1);
+    left.abort();
+    expect(await leaving).toMatchObject({ code: 'cancelled' });
+    // The others as calls of other hubs have left them, without ten thousand transactions.
+    await db.query(
+      `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at)
+       select t.id, 'hash ' || i, 'c' || i % 1000, state, content || jsonb_build_object('id', t.id, 'caller', 'c' || i % 1000),
+         created_at + i * interval '1 ms', expires_at
+       from toolhub.approvals, generate_series(1, $1) as i, lateral (select gen_random_uuid() as id, i as each) as t`,
+      [most - 1],
+    );
+    await holdsFor(hub);
+    const [kept] = await db.query<{ all: number }>('select count(*)::int as all from toolhub.approvals');
+    expect(kept?.all).toBeLessThanOrEqual(governanceLimits.approvalsKept);
   });
 });
 
