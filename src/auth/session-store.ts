@@ -45,6 +45,8 @@ export interface SessionStore {
   find(tokenHash: string, isUse: boolean): Promise<SeenSession | undefined>;
   /** Puts another session and hash in place of a session; false when it is over. */
   renew(id: string, tokenHash: string, session: LoginSession): Promise<boolean>;
+  /** Called with the id of a session that was renewed at any hub; undefined: some may have been. */
+  onRenewed(listener: (id: string | undefined) => void): () => void;
   /** Puts another session in place of one whose `provider.refresh.at` is this; false when it is not, or is over. */
   replace(id: string, refreshedAt: number, session: LoginSession): Promise<boolean>;
   /** Last seen first. */

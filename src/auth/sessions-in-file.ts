@@ -66,6 +66,7 @@ export async function openFileSessions(path: string, log: Logger, now: () => num
       await save();
       return true;
     },
+    onRenewed: () => () => undefined,
     async replace(id, refreshedAt, session) {
       const entry = live().find((entry) => entry.session.claims.jti === id);
       if (entry?.session.provider?.refresh?.at !== refreshedAt) return false;

@@ -2,6 +2,8 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import { authLimits } from './limits.ts';
 import type { LoginSession, SeenSession, SessionStore } from './session-store.ts';
 
+const channel = 'sessions';
+
 /** Sessions in the database that hubs share; its clock counts. */
 export function sessionsInTable(database: DatabaseHandle): SessionStore {
   const open = () => database.whenReady(authLimits.sessionWaitMs);
@@ -37,15 +39,16 @@ export function sessionsInTable(database: DatabaseHandle): SessionStore {
       return row && seen(row);
     },
     async renew(id, tokenHash, session) {
-      const rows = await (
-        await open()
-      ).query(
+      const db = await open();
+      const rows = await db.query(
         `update toolhub.sessions set token_hash = $2, content = $3::jsonb, seen_at = now()
          where id = $1 and ${live} returning id`,
         [id, tokenHash, JSON.stringify(session)],
       );
+      if (rows.length > 0) await db.notify(channel, id).catch(() => undefined);
       return rows.length > 0;
     },
+    onRenewed: (listener) => database.listen(channel, listener),
     async replace(id, refreshedAt, session) {
       const rows = await (
         await open()

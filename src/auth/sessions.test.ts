@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { emptyDatabase } from '../../test/kit/databases.ts';
 import { temporaryFolder } from '../../test/kit/hostile.ts';
+import { until } from '../../test/kit/until.ts';
 import { openFileSessions } from './sessions-in-file.ts';
+import { sessionsInTable } from './sessions-in-table.ts';
 import { createLoginSessions } from './sessions.ts';
 import type { Claims } from './tokens.ts';
 
@@ -101,4 +106,34 @@ test('a cookie that no hub has made is told from a session without asking the st
   // Of another hub with the same secret: the store says that there is none.
   expect(await sessions.find(other, true)).toBeUndefined();
   expect(asked).toHaveLength(2);
+});
+
+test('the cookie before a renewal ends at every hub that shares the database, and not only where it was renewed', async () => {
+  const database = await emptyDatabase('postgres');
+  const claims = { username: 'ann', jti: randomUUID(), issuedAt: Date.now(), expiresAt: Date.now() + 60_000 };
+  const hub = () => {
+    const tokens = {
+      issue: async () => '',
+      verify: async () => claims as Claims,
+      valid: () => true,
+      revoke: async () => undefined,
+    };
+    const store = sessionsInTable(database);
+    const sessions = createLoginSessions({ store, secret: 'a secret of the hubs', holds: () => true, tokens });
+    atEnd(() => sessions.close());
+    return sessions;
+  };
+  const [here, there] = [hub(), hub()];
+  const place = { via: 'password', address: '127.0.0.1', userAgent: '' } as const;
+  const { token } = await here.open({ user: { username: 'ann' }, secondFactor: false, ...place });
+  const session = await there.find(token, true);
+  expect(session?.claims.jti).toBe(claims.jti);
+  const renewed = session && (await here.renew(session, true));
+  await until('the other hub has heard of it', async () => (await there.find(token, false)) === undefined);
+  expect(await here.find(token, true)).toBeUndefined();
+  for (const each of [here, there])
+    expect((await each.find(renewed?.token ?? '', true))?.claims).toMatchObject({
+      jti: claims.jti,
+      secondFactor: true,
+    });
 });

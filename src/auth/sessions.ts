@@ -67,6 +67,7 @@ export interface LoginSessions {
     via: LoginMethod,
     which: { readonly subject?: string | undefined; readonly sid?: string | undefined },
   ): Promise<number>;
+  close(): void;
 }
 
 export function createLoginSessions(options: {
@@ -86,6 +87,13 @@ export function createLoginSessions(options: {
   const { make: newToken, isToken } = sessionTokens(options.secret);
   /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
   const known = new Map<string, SeenSession>();
+  let renewals = 0;
+  // The cookie before counts no more, at any hub.
+  const stopHearing = store.onRenewed((jti) => {
+    renewals += 1;
+    if (jti === undefined) known.clear();
+    else forget(known, { jti });
+  });
 
   function remember(tokenHash: string, seen: SeenSession): void {
     known.delete(tokenHash);
@@ -106,9 +114,11 @@ export function createLoginSessions(options: {
     const seen = known.get(tokenHash);
     const isKnown = seen && !isOver(seen, now());
     if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
+    const before = renewals;
     try {
       const seenNow = await store.find(tokenHash, isUse);
-      if (seenNow) remember(tokenHash, seenNow);
+      // What was read before a renewal may be of the cookie before.
+      if (seenNow && renewals === before) remember(tokenHash, seenNow);
       else known.delete(tokenHash);
       return seenNow?.session;
     } catch (error) {
@@ -150,7 +160,7 @@ export function createLoginSessions(options: {
       const token = newToken();
       const claims = { ...session.claims, ...(secondFactor && ({ secondFactor } as const)) };
       const renewed = await store.renew(claims.jti, hashOf(token), { ...session, claims, loggedInAt: now() });
-      // Under the cookie before this one. Another hub asks the store after `authLimits.sessionSeenMs`.
+      // Under the cookie before this one. A hub that is not told asks the store after `authLimits.sessionSeenMs`.
       forget(known, claims);
       return renewed ? { token, csrf: csrfOf(token) } : undefined;
     },
@@ -170,6 +180,7 @@ export function createLoginSessions(options: {
       const from = (await store.via(via)).filter((session) => isOfProvider(session, subject, sid));
       return endAll(from);
     },
+    close: stopHearing,
   };
 }
 

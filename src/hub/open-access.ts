@@ -57,6 +57,7 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   const keys = createIssuerKeys({ log: log('hub') });
   const trusted = createTrustedTokens({ keys, log: log('hub') });
   const { proxied, sessions, oidc } = openProviders(env, storage, files, { secret, store, tokens, keys });
+  closers.add(() => sessions.close());
   const isFromProxy = fromTrustedProxy(env.trustProxy);
   const secondFactors = openSecondFactors(env, { dataDir, shared, secret });
   return {
