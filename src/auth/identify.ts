@@ -58,6 +58,8 @@ export interface Identify {
    * say it.
    */
   readonly loggedInAt: (headers: Headers) => number | undefined;
+  /** Whether a request comes from a command on the machine of the hub. To be called right after it was identified. */
+  readonly isMadeHere: (headers: Headers) => boolean;
   /** Whom claims that were verified stand for; undefined when they do not hold any more, or are of a client. */
   readonly userOf: (claims: Claims) => Principal | undefined;
   /** The claims of the access token that a request carries, for logout; undefined for any other credential. */
@@ -149,6 +151,10 @@ export function createIdentify(options: {
       const claims = verified.get(credential.token);
       if (claims) return claims.app ? undefined : claims.issuedAt;
       return credential.byProxy === undefined ? undefined : proxied?.authenticatedAt(credential.token);
+    },
+    isMadeHere(headers) {
+      const credential = credentialOf(headers, settings());
+      return credential.kind === 'token' && verified.get(credential.token)?.madeHere === true;
     },
     userOf(claims) {
       const who = claims.app ? 'bad' : holder(claims, settings());

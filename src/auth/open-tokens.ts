@@ -1,7 +1,7 @@
 import type { Logger } from '../core/logger.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { revocationFile } from './revocation-file.ts';
-import { revocationTable } from './revocation-table.ts';
+import { revocationTable, watchRevocations } from './revocation-table.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 export interface OpenTokens {
@@ -19,5 +19,5 @@ export async function openTokens({ secret, path, shared, log }: OpenTokens): Pro
   if (!shared) return { ...(await createTokens({ secret, store: file })), close() {} };
   const table = revocationTable({ database: shared, copy: file, log });
   const tokens = await createTokens({ secret, store: table });
-  return { ...tokens, close: table.watch(() => tokens.refresh()) };
+  return { ...tokens, close: watchRevocations(shared, log, () => tokens.refresh()) };
 }

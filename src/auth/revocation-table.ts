@@ -8,16 +8,8 @@ import type { DatabaseHandle } from '../database/supervise.ts';
 import { authLimits } from './limits.ts';
 import { readRevocations, type RevocationState, type RevocationStore } from './revocations.ts';
 
-/** Revocations that all hubs on one database share. */
-export interface SharedRevocations extends RevocationStore {
-  /**
-   * Calls `changed` when another hub has ended tokens, or may have while the database was away. Returns how to end it.
-   */
-  watch(changed: () => Promise<void>): () => void;
-}
-
 export interface RevocationTableOptions {
-  readonly database: DatabaseHandle;
+  readonly database: Pick<DatabaseHandle, 'whenReady' | 'attempt'>;
   /** What this hub knows, on its own disk: tokens stay ended when it starts while the database is away. */
   readonly copy: RevocationStore;
   readonly log: Logger;
@@ -29,7 +21,7 @@ const channel = 'revocations';
  * Keeps revocations in the database. `save` throws HubError `not_ready` when they cannot be written there: then they
  * hold in this hub and reach the others when the database is back.
  */
-export function revocationTable({ database, copy, log }: RevocationTableOptions): SharedRevocations {
+export function revocationTable({ database, copy, log }: RevocationTableOptions): RevocationStore {
   /** What this hub may know and the table not: at first what an earlier run knew, later what could not be written. */
   let unwritten: Promise<readonly Row[]> = copy.load().then((copied) => rowsOf(readRevocations(copied)));
   /** What the table is known to have: `until` by user and token. */
@@ -99,12 +91,14 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       }
       if (unwritten === pending) unwritten = Promise.resolve([]);
     },
-    watch: (changed) => watch(database, log, changed),
   };
 }
 
-/** Hears of changes, and looks for them too: notifications do not come through every pooler. */
-function watch(database: DatabaseHandle, log: Logger, changed: () => Promise<void>): () => void {
+/**
+ * Calls `changed` when another hub has ended tokens, or may have while the database was away: it hears of changes, and
+ * looks for them too, since notifications do not come through every pooler. Returns how to end it.
+ */
+export function watchRevocations(database: DatabaseHandle, log: Logger, changed: () => Promise<void>): () => void {
   let seen: string | undefined;
   const tell = (): void => {
     changed().catch((error: unknown) => log.warn('Ended access tokens not read', { error: reasonOf(error) }));

@@ -19,6 +19,8 @@ export interface Claims {
    * own.
    */
   readonly secondFactor?: true | undefined;
+  /** Set for a token that a command made on the machine of the hub, with the secret of its data folder. */
+  readonly madeHere?: true | undefined;
   /** Set for the token of a client that the user let in (CONTRACT §8). */
   readonly app?: AppClaims | undefined;
 }
@@ -58,6 +60,8 @@ export interface TokenUser {
 /** Issues, verifies and revokes the access tokens of users, and of clients that they let in: JWT, HS256. */
 export interface Tokens {
   issue(user: TokenUser, secondFactor?: boolean): Promise<string>;
+  /** For a command on the machine of the hub (`madeHere`): as after a login with a second factor. */
+  issueHere(user: TokenUser): Promise<string>;
   /** The token of a client that the user let in: `authLimits.appTokenMs`. */
   issueApp(user: TokenUser, app: NewAppToken): Promise<string>;
   /**
@@ -138,6 +142,7 @@ export async function createTokens(options: {
   return {
     issue: (user, secondFactor = false) =>
       signed(user, 'JWT', secondFactor ? { amr: [multiFactor] } : {}, authLimits.accessTokenMs),
+    issueHere: (user) => signed(user, 'JWT', { amr: [multiFactor, here] }, authLimits.accessTokenMs),
     issueApp(user, { consent, endpoint, reach, scope, issuer, resource }) {
       // No `client_id`, which RFC 9068 asks for: the hub alone reads this token and finds the client by the consent.
       // A registered id is a sealed text; with it each request would be a third longer (BENCHMARKS.md, `credentials`).
@@ -204,7 +209,13 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
     if (exp - Math.floor(issuedAt / 1000) > (isApp ? authLimits.appTokenMs : authLimits.accessTokenMs) / 1000)
       return undefined;
     const claims = { username: sub, jti, issuedAt, expiresAt: exp * 1000 };
-    if (!isApp) return isMultiFactor(payload) ? { ...claims, secondFactor: true } : claims;
+    const { amr } = payload;
+    const says = (how: string): boolean => Array.isArray(amr) && amr.includes(how);
+    const marks: Pick<Claims, 'secondFactor' | 'madeHere'> = {
+      ...(says(multiFactor) && { secondFactor: true }),
+      ...(says(here) && { madeHere: true }),
+    };
+    if (!isApp) return { ...claims, ...marks };
     const app = appClaims.safeParse(payload).data;
     if (!app) return undefined;
     const { consent, endpoint, since, scope, reach } = app;
@@ -227,9 +238,8 @@ async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Clai
 /** How RFC 8176 calls a login with more than one factor, in the claim `amr`. */
 const multiFactor = 'mfa';
 
-function isMultiFactor({ amr }: JWTPayload): boolean {
-  return Array.isArray(amr) && amr.includes(multiFactor);
-}
+/** By what the tokens of commands on the machine of the hub are told. */
+const here = 'toolhub:machine';
 
 /** The type of tokens for clients: neither kind is accepted in place of the other. */
 const appType = 'at+jwt';

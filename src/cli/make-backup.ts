@@ -1,25 +1,18 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { chmod, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { chmod, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createTokens } from '../auth/tokens.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { openBackup } from '../backup/read-backup.ts';
 import { writeBackup } from '../backup/write-backup.ts';
-import { newClosers } from '../core/closers.ts';
 import { HubError } from '../core/errors.ts';
-import { openDatabase } from '../database/open.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
-import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 import { type Env, readProcessEnv } from '../env/env.ts';
 import { readUserEnv } from '../env/user-env.ts';
-import { folderHolder, openDataDir, refuseHalfRestored } from '../settings/data-dir.ts';
-import { parseSettings } from '../settings/document/parse-settings.ts';
-import { settingsPlace } from './checks/settings.ts';
 import { type Flags, variablesFrom } from './command.ts';
 import { cliLimits } from './limits.ts';
-import { noLog } from './probe.ts';
+import { inOwnFolder, ownToken, runningHub } from './own-folder.ts';
 import { bearerFor, wantsLogin } from './remote/access.ts';
 import { connectTo, type HubConnection, hubAddress, refusalText } from './remote/hub-connection.ts';
 import { oneLine, say } from './terminal.ts';
@@ -76,17 +69,14 @@ async function make(file: string, flags: Flags): Promise<void> {
   }
   const env = readProcessEnv(variablesFrom(flags));
   const folder = resolve(env.dataDir);
-  refuseHalfRestored(folder);
-  const holder = await folderHolder(folder);
-  if (holder === undefined) return writeFrom(env, folder, file);
-  if (holder.url === undefined)
-    throw cannot('conflict', `the hub on ${folder} is starting. Try again when it is ready.`);
+  const running = await runningHub(folder);
+  if (running === undefined) return writeFrom(env, folder, file);
   // The secret of the data folder makes tokens: who can read it needs no login.
-  const hub = connectTo(holder.url, user, cliLimits.backupBytes);
+  const hub = connectTo(running, user, cliLimits.backupBytes);
   const refused = () =>
     cannot(
       'misconfigured',
-      `the hub at ${holder.url} does not take the secret of ${folder}. Set JWT_SECRET as it is for the hub, or use --url and a login.`,
+      `the hub at ${running} does not take the secret of ${folder}. Set JWT_SECRET as it is for the hub, or use --url and a login.`,
     );
   return download(hub, file, await ownToken(env, folder), refused, '?local=true');
 }
@@ -119,18 +109,6 @@ async function download(
   );
 }
 
-/** A token as an admin gets it by logging in, for the one request. */
-export async function ownToken(env: Env, folder: string): Promise<string> {
-  const { load } = await settingsPlace(env);
-  const loaded = await load();
-  const settings = loaded.kind === 'found' ? parseSettings(loaded.document).settings : undefined;
-  const admin = settings?.users.find(({ role }) => role === 'admin');
-  const secret = env.jwtSecret ?? (await readFile(join(folder, 'jwt.secret'), 'utf8').catch(() => '')).trim();
-  if (admin === undefined || secret === '')
-    throw cannot('misconfigured', `the hub on ${folder} has no admin or no secret yet. Use --url and a login.`);
-  return (await createTokens({ secret })).issue(admin, true);
-}
-
 /** From the folder, while no hub runs on it. */
 async function writeFrom(env: Env, folder: string, file: string): Promise<void> {
   const hasFolder = existsSync(folder);
@@ -139,32 +117,16 @@ async function writeFrom(env: Env, folder: string, file: string): Promise<void> 
       'misconfigured',
       `there is neither a data folder ${folder} nor a settings file ${resolve(env.settingsPath)}. Name them (--data-dir, --settings), or a hub that runs (--url).`,
     );
-  const closers = newClosers();
-  try {
-    const room = createFullDiskRetry(noLog);
-    closers.add(() => room.close());
-    const dataDir = await openDataDir(folder, noLog, room);
-    closers.add(() => dataDir.close());
-    const { kind } = env.database;
-    const hasDatabase = kind === 'postgres' || (kind === 'embedded' && existsSync(join(folder, 'database')));
-    const url = env.database.kind === 'postgres' ? env.database.url : undefined;
-    const database = hasDatabase ? await openDatabase({ url, dataDir: folder, log: noLog }) : undefined;
-    if (database) closers.add(() => database.close());
-    const jwtSecret =
-      env.jwtSecret === undefined
-        ? ({ from: 'data folder', value: dataDir.secret('jwt', 32).toString('hex') } as const)
-        : ({ from: 'environment', value: env.jwtSecret } as const);
+  await inOwnFolder(env, folder, async ({ database, jwtSecret }) => {
     const source = {
       dataDir: folder,
       settingsPath: resolve(env.settingsPath),
-      databaseKind: kind,
+      databaseKind: env.database.kind,
       database,
       jwtSecret,
     };
     await writeBackup(source, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
-  } finally {
-    await closers.close();
-  }
+  });
 }
 
 function cannot(code: HubError['code'], why: string, cause?: unknown): HubError {

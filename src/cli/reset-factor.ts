@@ -8,7 +8,7 @@ export const resetFactor: Command = {
   summary: 'take the second factor off a user of the hub of this machine',
   argument: '<user>',
   help: `  Who can read the data folder may: nothing else proves anything. The hub may run; the audit log records it.
-  While the hub runs, all logins and apps of the user end.
+  All logins and apps of the user end.
   -s, --settings <file>    settings file                         (SETTINGS_PATH, default ./mcp_settings.json)
       --data-dir <folder>  what the hub keeps on disk            (DATA_DIR, default ./data)`,
   options: { settings: environmentOptions.settings, 'data-dir': environmentOptions['data-dir'] },

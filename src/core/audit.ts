@@ -80,6 +80,9 @@ export interface AuditRecord {
 /** What the hub does by itself. */
 export const byHub: Origin = { actor: { kind: 'hub', name: '' }, via: 'hub' };
 
+/** A command on the machine of the hub, by a person who can read its data folder: no account is known. */
+export const byMachine: Origin = { actor: { kind: 'hub', name: '' }, via: 'cli' };
+
 /** The actor that a principal is. */
 export function actorOf(settings: Settings, principal: Principal): Actor {
   switch (principal.kind) {

@@ -249,6 +249,7 @@ function callerOptions(parts: AppParts & SignInParts): CallerOptions {
     isByProxy: identity.isByProxy,
     forwarded: (c) => parts.fromProxy((c.env as HttpBindings).incoming) && loginCookies.isOfOwnPage(c),
     loggedInAt: identity.loggedInAt,
+    isMadeHere: identity.isMadeHere,
     cookieLogin: (c) => loginCookies.login(c),
     address: (c) => addressOf((c.env as HttpBindings).incoming),
     outside: (c) => outside.reaches((c.env as HttpBindings).incoming),

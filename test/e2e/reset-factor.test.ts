@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
+import { clientWithId, fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { person } from '../kit/command.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
@@ -28,25 +29,46 @@ test('the second factor of an admin is taken off on the machine of the hub, runn
   };
   const resets = async (hub: typeof first) => {
     const { body } = await api(hub, 'GET', '/audit?action=second-factor.reset', { token: await login(hub) });
-    return (body.data as { actor: object; via: string; target: string }[]).map(({ actor, target }) => ({
+    return (body.data as { actor: object; via: string; target: string }[]).map(({ actor, via, target }) => ({
       actor,
+      via,
       target,
     }));
   };
   await protect(first);
   // Tokens of the second in which all logins ended do not count, those of the command among them.
   await until('that second is over', async () => (await reset('admin')).code === 0);
-  expect(await resets(first)).toEqual([{ actor: { kind: 'user', name: 'admin' }, target: 'admin' }]);
+  const byMachine = { actor: { kind: 'hub', name: '' }, via: 'cli', target: 'admin' };
+  expect(await resets(first)).toEqual([byMachine]);
   expect(await reset('admin')).toMatchObject({ code: 1 });
   expect(await reset('none')).toMatchObject({ code: 1 });
   expect(await reset()).toMatchObject({ code: 2 });
-  await protect(first);
+  const { token, recoveryCodes } = await setUpTotp(first, { token: await login(first) });
+  const code = () => recoveryCodes.pop() ?? '';
+  // Each kind of login that goes on after the hub has stopped.
+  const named = { username: 'admin', password: 'correct horse', cookie: true };
+  const { challenge } = (await api(first, 'POST', '/auth/login', { body: named })).body;
+  const entered = await api(first, 'POST', '/auth/login', { body: { challenge, code: code(), cookie: true } });
+  const given = [entered.headers['set-cookie'] ?? []].flat();
+  const cookie = given.map((one) => one.split(';')[0]).join('; ');
+  const client = await handClient(first.url);
+  const page = async (answer: Promise<Response>) => fieldsOf(await (await answer).text());
+  const asked = await page(fetch(client.address()));
+  const half = await page(submit(client.address(), { ...asked, username: 'admin', password: 'correct horse' }));
+  const consent = await page(submit(client.address(), { ...half, code: code() }));
+  const allowed = await submit(client.address(), { ...consent, decision: 'allow', reach: 'all' });
+  const tokens = await client.redeem(new URL(allowed.headers.get('location') ?? ''));
+  const reads = (hub: typeof first) =>
+    Promise.all(
+      [{ token }, { headers: { cookie } }].map(async (as) => (await api(hub, 'GET', '/auth/user', as)).status),
+    );
+  expect(await reads(first)).toEqual([200, 200]);
   await first.close();
   expect(await reset('admin')).toMatchObject({ code: 0 });
   expect(await reset('admin')).toMatchObject({ code: 1 });
   const again = await start();
-  expect(await resets(again)).toEqual([
-    { actor: { kind: 'hub', name: '' }, target: 'admin' },
-    { actor: { kind: 'user', name: 'admin' }, target: 'admin' },
-  ]);
+  expect(await reads(again)).toEqual([401, 401]);
+  const later = { ...client, ...clientWithId(again.url, client.id) };
+  expect((await later.refresh(tokens.body.refresh_token)).body).toMatchObject({ error: 'invalid_grant' });
+  expect(await resets(again)).toEqual([byMachine, byMachine]);
 });

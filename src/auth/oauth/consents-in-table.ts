@@ -3,7 +3,7 @@ import { authLimits } from '../limits.ts';
 import { type Consent, type Consents, rotated } from './consents.ts';
 
 /** Consents in the database that hubs share; its clock counts. */
-export function consentsInTable(database: DatabaseHandle): Consents {
+export function consentsInTable(database: Pick<DatabaseHandle, 'whenReady'>): Consents {
   const open = () => database.whenReady(authLimits.consentWaitMs);
 
   async function endWhere(condition: 'id' | 'username', value: string): Promise<Consent[]> {

@@ -4,7 +4,7 @@ import type { LoginSession } from '../../auth/session-store.ts';
 import { anonymous, anonymousOutside, type Principal, principalId } from '../../core/access/principal.ts';
 import { isAdmin, mustSetUpFactor, reaches, reachesGroup, userOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import { actorOf, type AuditedRequest } from '../../core/audit.ts';
+import { actorOf, byMachine, type AuditedRequest } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import type { Settings, UserSettings } from '../../core/settings/types.ts';
@@ -73,6 +73,7 @@ export interface CallerOptions {
   /** Whether what a proxy says of the sender counts. */
   readonly forwarded: (c: Context) => boolean;
   readonly loggedInAt: (headers: Readonly<Record<string, string | undefined>>) => number | undefined;
+  readonly isMadeHere: (headers: Readonly<Record<string, string | undefined>>) => boolean;
   /** The session whose cookie a request carries. */
   readonly cookieLogin: SessionCookies['login'];
   readonly address: (c: Context) => string;
@@ -83,7 +84,10 @@ export interface CallerOptions {
 }
 
 /** What a request is, for the audit log. */
-type RequestForAudit = Pick<AuditedRequest, 'action' | 'target'> & { readonly isCommand?: boolean };
+type RequestForAudit = Pick<AuditedRequest, 'action' | 'target'> & {
+  readonly isCommand?: boolean;
+  readonly isMadeHere?: () => boolean;
+};
 
 /**
  * Finds out who calls; a route that is not open needs a caller. `open` says whether a request may be made without a
@@ -147,7 +151,11 @@ export function callerOf(
       options.settings,
       options.address(c),
       () => options.loggedInAt(c.req.header()),
-      { ...rules.audited?.(c), isCommand: c.req.header('user-agent')?.startsWith('toolhub/') === true },
+      {
+        ...rules.audited?.(c),
+        isCommand: c.req.header('user-agent')?.startsWith('toolhub/') === true,
+        isMadeHere: () => options.isMadeHere(c.req.header()),
+      },
     );
     c.set('caller', caller);
     await next();
@@ -163,15 +171,16 @@ export function callerNow(
   settings: () => Settings,
   address: string,
   loggedInAt: () => number | undefined = () => undefined,
-  { action, target, isCommand = false }: RequestForAudit = {},
+  { action, target, isCommand = false, isMadeHere = () => false }: RequestForAudit = {},
 ): Caller {
   return {
     address,
     audited: {
       get actor() {
-        return actorOf(settings(), identity().principal);
+        return isMadeHere() ? byMachine.actor : actorOf(settings(), identity().principal);
       },
       get via() {
+        if (isMadeHere()) return byMachine.via;
         return identity().session ? 'dashboard' : isCommand ? 'cli' : 'api';
       },
       address,

@@ -33,6 +33,7 @@ async function start(settings: Settings) {
     isByProxy: () => false,
     forwarded: () => false,
     loggedInAt: () => undefined,
+    isMadeHere: () => false,
     address: () => '127.0.0.1',
     outside: () => false,
     readonly: false,

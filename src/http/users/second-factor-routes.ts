@@ -108,14 +108,14 @@ export function factorResetRoutes({
 }: Pick<SecondFactorOptions, 'factors' | 'log'> & { readonly tokens: Pick<Tokens, 'revokeUser'> }): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   routes.delete('/users/:username/second-factor', adminOnly, async (c) => {
-    const { user: by, address, settings } = c.var.caller;
+    const { audited, address, settings } = c.var.caller;
     const username = c.req.param('username');
     mustBeFresh(c.var.caller, 'Cannot reset a second factor');
     if (!settings.users.some((user) => user.username === username))
       throw saying('not_found', 'no_user', { name: username });
     if (!(await factors.reset(username))) throw saying('not_found', 'no_second_factor', { name: username });
     await tokens.revokeUser(username);
-    log.warn('second factor reset', { user: username, by: by?.username, address });
+    log.warn('second factor reset', { user: username, by: audited.actor.name, via: audited.via, address });
     return ok(c, undefined, { message: 'The second factor is gone, and all logins and apps of the user have ended.' });
   });
   return routes;
