@@ -145,17 +145,8 @@ export function createIdentify(options: {
       if (credential.kind !== 'token' || credential.byProxy !== 'any') return credential.byProxy === 'only';
       return !verified.has(credential.token) && proxied?.isFor(credential.token, settings()) === true;
     },
-    loggedInAt(headers) {
-      const credential = credentialOf(headers, settings(), undefined, true);
-      if (credential.kind !== 'token') return undefined;
-      const claims = verified.get(credential.token);
-      if (claims) return claims.app ? undefined : claims.issuedAt;
-      return credential.byProxy === undefined ? undefined : proxied?.authenticatedAt(credential.token);
-    },
-    isMadeHere(headers) {
-      const credential = credentialOf(headers, settings());
-      return credential.kind === 'token' && verified.get(credential.token)?.madeHere === true;
-    },
+    loggedInAt: (headers) => loginTimeOf(credentialOf(headers, settings(), undefined, true), verified, proxied),
+    isMadeHere: (headers) => claimsIn(credentialOf(headers, settings()), verified)?.madeHere === true,
     userOf(claims) {
       const who = claims.app ? 'bad' : holder(claims, settings());
       return who === 'bad' ? undefined : who;
@@ -167,6 +158,21 @@ export function createIdentify(options: {
       return claims && holder(claims, settings()) !== 'bad' ? claims : undefined;
     },
   };
+}
+
+function claimsIn(credential: Credential, verified: ReadonlyMap<string, Claims>): Claims | undefined {
+  return credential.kind === 'token' ? verified.get(credential.token) : undefined;
+}
+
+function loginTimeOf(
+  credential: Credential,
+  verified: ReadonlyMap<string, Claims>,
+  proxied: ForwardedTokens | undefined,
+): number | undefined {
+  const claims = claimsIn(credential, verified);
+  if (claims) return claims.app ? undefined : claims.issuedAt;
+  if (credential.kind !== 'token' || credential.byProxy === undefined) return undefined;
+  return proxied?.authenticatedAt(credential.token);
 }
 
 /** Who has to set up a second factor first does that below `/api`, where all else is refused (`http/frame/api.ts`). */

@@ -9,7 +9,7 @@ import {
   type SeenSession,
   type SessionStore,
 } from './session-store.ts';
-import type { Claims, Tokens, TokenUser } from './tokens.ts';
+import type { Tokens, TokenUser } from './tokens.ts';
 
 /** What the browser is given of a session. */
 export interface SessionTokens {
@@ -85,22 +85,7 @@ export function createLoginSessions(options: {
 }): LoginSessions {
   const { store, tokens, holds, newest, used, now = Date.now } = options;
   const { make: newToken, isToken } = sessionTokens(options.secret);
-  /** Sessions by hash as the store last had them. Their ends come with those of tokens. */
-  const known = new Map<string, SeenSession>();
-  let renewals = 0;
-  // The cookie before counts no more, at any hub.
-  const stopHearing = store.onRenewed((jti) => {
-    renewals += 1;
-    if (jti === undefined) known.clear();
-    else forget(known, { jti });
-  });
-
-  function remember(tokenHash: string, seen: SeenSession): void {
-    known.delete(tokenHash);
-    known.set(tokenHash, seen);
-    const [oldest] = known.keys();
-    if (known.size > authLimits.knownSessions && oldest !== undefined) known.delete(oldest);
-  }
+  const known = createKnown(store);
 
   /** Their claims first: what fails can be asked for again, as long as the store has them. */
   async function endAll(sessions: readonly LoginSession[]): Promise<number> {
@@ -114,12 +99,10 @@ export function createLoginSessions(options: {
     const seen = known.get(tokenHash);
     const isKnown = seen && !isOver(seen, now());
     if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
-    const before = renewals;
+    const remember = known.remembering(tokenHash);
     try {
       const seenNow = await store.find(tokenHash, isUse);
-      // What was read before a renewal may be of the cookie before.
-      if (seenNow && renewals === before) remember(tokenHash, seenNow);
-      else known.delete(tokenHash);
+      remember(seenNow);
       return seenNow?.session;
     } catch (error) {
       // While the database is away, what was read of it counts.
@@ -153,7 +136,7 @@ export function createLoginSessions(options: {
       const next = provider && { ...session, provider: { ...provider, refresh } };
       const isNext = next && (await store.replace(claims.jti, provider.refresh?.at ?? 0, next));
       // It is read again: it may be what another hub has made of it.
-      forget(known, claims);
+      known.forget(claims.jti);
       return isNext ? next : undefined;
     },
     async renew(session, secondFactor) {
@@ -161,7 +144,7 @@ export function createLoginSessions(options: {
       const claims = { ...session.claims, ...(secondFactor && ({ secondFactor } as const)) };
       const renewed = await store.renew(claims.jti, hashOf(token), { ...session, claims, loggedInAt: now() });
       // Under the cookie before this one. A hub that is not told asks the store after `authLimits.sessionSeenMs`.
-      forget(known, claims);
+      known.forget(claims.jti);
       return renewed ? { token, csrf: csrfOf(token) } : undefined;
     },
     async ofUser(user) {
@@ -180,12 +163,38 @@ export function createLoginSessions(options: {
       const from = (await store.via(via)).filter((session) => isOfProvider(session, subject, sid));
       return endAll(from);
     },
-    close: stopHearing,
+    close: () => known.close(),
   };
 }
 
-function forget(known: Map<string, SeenSession>, { jti }: Pick<Claims, 'jti'>): void {
-  for (const [tokenHash, { session }] of known) if (session.claims.jti === jti) known.delete(tokenHash);
+/** Sessions by the hash of their cookie as the store last had them. Their ends come with those of tokens. */
+function createKnown(store: Pick<SessionStore, 'onRenewed'>) {
+  const known = new Map<string, SeenSession>();
+  let renewals = 0;
+  const forget = (jti: string): void => {
+    for (const [tokenHash, { session }] of known) if (session.claims.jti === jti) known.delete(tokenHash);
+  };
+  // The cookie before counts no more, at any hub.
+  const stopHearing = store.onRenewed((jti) => {
+    renewals += 1;
+    if (jti === undefined) known.clear();
+    else forget(jti);
+  });
+  return {
+    get: (tokenHash: string) => known.get(tokenHash),
+    forget,
+    /** To be called before the store is asked: what is read before a renewal may be of the cookie before. */
+    remembering(tokenHash: string) {
+      const before = renewals;
+      return (seen: SeenSession | undefined): void => {
+        known.delete(tokenHash);
+        if (seen && renewals === before) known.set(tokenHash, seen);
+        const [oldest] = known.keys();
+        if (known.size > authLimits.knownSessions && oldest !== undefined) known.delete(oldest);
+      };
+    },
+    close: stopHearing,
+  };
 }
 
 function isOfProvider({ provider }: LoginSession, subject: string | undefined, sid: string | undefined): boolean {

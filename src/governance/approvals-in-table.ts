@@ -66,24 +66,9 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
       return row && approvalOf(row);
     },
     async expire(now) {
-      const database = await open();
-      // What another hub is ending at this moment is passed over.
-      const rows = await database.query<Row>(
-        `update toolhub.approvals set state = 'expired' where state = 'waiting' and id in
-           (select id from toolhub.approvals where state = 'waiting' and expires_at <= $1
-            order by expires_at limit ${governanceLimits.approvalsExpired} for update skip locked)
-         returning ${columns}`,
-        [new Date(now)],
-      );
-      if (rows.length > 0) tell();
-      // Not with each question: it looks at all that are kept.
-      await database.query(
-        `delete from toolhub.approvals where expires_at <= $1 and state <> 'waiting' and id not in
-           (select id from toolhub.approvals order by created_at desc limit ${governanceLimits.approvalsKept})`,
-        [new Date(now)],
-      );
-      const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
-      return { ended: rows.map(approvalOf), areMore: left !== undefined };
+      const result = await expireIn(await open(), new Date(now));
+      if (result.ended.length > 0) tell();
+      return result;
     },
     async waiting(now) {
       const rows = await (
@@ -109,6 +94,26 @@ export function approvalsInTable(database: DatabaseHandle): ApprovalStore {
     list: async (now) => listIn(await open(), new Date(now)),
     onChange: (listener) => database.listen(channel, (id) => listener(id || undefined)),
   };
+}
+
+/** What another hub is ending at this moment is passed over. */
+async function expireIn(database: Queryable, now: Date): ReturnType<ApprovalStore['expire']> {
+  const { approvalsExpired, approvalsKept } = governanceLimits;
+  const rows = await database.query<Row>(
+    `update toolhub.approvals set state = 'expired' where state = 'waiting' and id in
+       (select id from toolhub.approvals where state = 'waiting' and expires_at <= $1
+        order by expires_at limit ${approvalsExpired} for update skip locked)
+     returning ${columns}`,
+    [now],
+  );
+  // Not with each question: it looks at all that are kept.
+  await database.query(
+    `delete from toolhub.approvals where expires_at <= $1 and state <> 'waiting' and id not in
+       (select id from toolhub.approvals order by created_at desc limit ${approvalsKept})`,
+    [now],
+  );
+  const [left] = await database.query(`select id from toolhub.approvals where state = 'waiting' limit 1`);
+  return { ended: rows.map(approvalOf), areMore: left !== undefined };
 }
 
 /** What waits, and the last that does not; of very many not all that their callers have sent. */
@@ -154,7 +159,13 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
     `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at, ${shortColumns.join(', ')})
      values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10, $11)`,
     [
-      ...[id, hash, caller, state, JSON.stringify(question), new Date(createdAt), new Date(expiresAt)],
+      id,
+      hash,
+      caller,
+      state,
+      JSON.stringify(question),
+      new Date(createdAt),
+      new Date(expiresAt),
       ...shortColumns.map((name) => question[name]),
     ],
   );

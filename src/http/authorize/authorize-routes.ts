@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import type { Login } from '../../auth/login.ts';
+import type { Login, LoginAttempt } from '../../auth/login.ts';
 import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked, Authorization, Code, LoggedInFor } from '../../auth/oauth/open-authorization.ts';
 import { hashOf } from '../../auth/oauth/tickets.ts';
@@ -97,8 +97,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     const address = addressOf(arrived(c));
     let user: UserSettings;
     try {
-      const site = siteOf(options.publicUrl.origin(arrived(c)));
-      const loggedIn = await login({ ...shownIn(form), address, site, via: 'oauth' });
+      const loggedIn = await login(attemptIn(c, form, options));
       ({ user } = loggedIn);
       principalFrom(loggedIn, settings());
     } catch (error) {
@@ -162,6 +161,11 @@ async function cameBack(c: Context, from: string, options: AuthorizeOptions) {
   const user = find();
   if (!user || !tokens.valid(came.login, user)) throw tooLate();
   return { user, asked: came.asked, login: came.login };
+}
+
+function attemptIn(c: Context, form: URLSearchParams, { addressOf, publicUrl }: AuthorizeOptions): LoginAttempt {
+  const req = arrived(c);
+  return { ...shownIn(form), address: addressOf(req), site: siteOf(publicUrl.origin(req)), via: 'oauth' };
 }
 
 /** What a user does on the pages of the authorization server. */
