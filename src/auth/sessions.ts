@@ -99,7 +99,7 @@ export function createLoginSessions(options: {
     const seen = known.get(tokenHash);
     const isKnown = seen && !isOver(seen, now());
     if (isKnown && (!isUse || now() - seen.seenAt < authLimits.sessionSeenMs)) return seen.session;
-    const remember = known.remembering(tokenHash);
+    const remember = known.keeperOf(tokenHash);
     try {
       const seenNow = await store.find(tokenHash, isUse);
       remember(seenNow);
@@ -184,7 +184,7 @@ function createKnown(store: Pick<SessionStore, 'onRenewed'>) {
     get: (tokenHash: string) => known.get(tokenHash),
     forget,
     /** To be called before the store is asked: what is read before a renewal may be of the cookie before. */
-    remembering(tokenHash: string) {
+    keeperOf(tokenHash: string) {
       const before = renewals;
       return (seen: SeenSession | undefined): void => {
         known.delete(tokenHash);

@@ -95,7 +95,9 @@ export interface ApprovalStore {
   onChange(listener: (id: string | undefined) => void): () => void;
 }
 
-/** The questions of one hub: they end with the calls that wait for them. Asking takes as long with 10 000 as with ten. */
+/**
+ * The questions of one hub: they end with the calls that wait for them. Asking takes as long with 10 000 as with ten.
+ */
 export function approvalsInMemory(): ApprovalStore {
   const kept = createKept();
   const { questions, waiting } = kept;
