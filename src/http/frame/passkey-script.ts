@@ -1,7 +1,7 @@
 /**
  * The only script of the pages that the hub makes itself, on those that ask for a passkey: browsers give none to a
- * form. It is sent as it stands here, and its hash stands in the policy of the page. Without script, or in a browser without
- * passkeys, its button is not shown; the field for a code works as before.
+ * form. It is sent as it stands here, and its hash stands in the policy of the page. Without script, or in a browser
+ * without passkeys, its button is not shown; the field for a code works as before.
  */
 export const passkeyScript = `
 (() => {
