@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { setLimits } from '../../test/kit/limits.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
+import { smartLimits } from './limits.ts';
 import { createSmartIndex, type SmartIndex, toolKey } from './routing.ts';
 import { createSearchEngine } from './search-engine.ts';
 
@@ -66,6 +68,28 @@ test('the tools that a search waits for are read before others, also where a lat
   await index.ready();
   expect(engine.size).toBe(2_000);
   expect(index.first(wanted)).toBeUndefined();
+});
+
+test('many searches that wait for many tools hold up no other work', async () => {
+  // Less than one search takes to find that all of its tools are read.
+  setLimits(smartLimits, { indexSliceMs: 0.001 });
+  const count = 1_000;
+  const index = createSmartIndex(createSearchEngine());
+  index.sync(farm, catalogue(tools(count)));
+  const all = new Set(tools(count).map(({ key }) => toolKey('farm', key)));
+  let waiting = 100;
+  let turns = 0;
+  const searches = Array.from({ length: waiting }, async () => {
+    await index.first(all);
+    waiting -= 1;
+  });
+  const other = (): void => {
+    if (waiting < 100) turns += 1;
+    if (waiting > 0) setImmediate(other);
+  };
+  other();
+  await Promise.all(searches);
+  expect(turns).toBeGreaterThan(50);
 });
 
 test.each([

@@ -59,11 +59,13 @@ export function createSmartIndex(
       }
       engine.keep(left);
       const all: ToolDocument[] = [];
-      for (const [key, { server, item, override }] of inOrder(left)) {
-        left.delete(key);
-        const document = documentOf(server, item, override);
-        engine.put([document]);
-        all.push(document);
+      for (const next of inOrder(left)) {
+        if (next) {
+          left.delete(next[0]);
+          const document = documentOf(next[1].server, next[1].item, next[1].override);
+          engine.put([document]);
+          all.push(document);
+        }
         yield;
       }
       synced(all);
@@ -73,26 +75,30 @@ export function createSmartIndex(
     }
   }
 
-  /** What is left, the tools of searches that wait first, in the order in which they came. */
-  function* inOrder(left: ReadonlyMap<string, Offered>): Generator<readonly [string, Offered]> {
+  /**
+   * What is left, the tools of searches that wait first, in the order in which they came. Undefined when one of those
+   * needs to wait no more: among many other work gets its turn.
+   */
+  function* inOrder(left: ReadonlyMap<string, Offered>): Generator<readonly [string, Offered] | undefined> {
     const rest = left.entries();
     for (;;) {
-      const wanted = nextWanted(left);
-      const next = wanted === undefined ? rest.next() : { value: wanted, done: false as const };
+      const search = waiting[0];
+      if (search) {
+        yield nextOf(search.keys, left);
+        continue;
+      }
+      const next = rest.next();
       if (next.done) return;
       yield next.value;
     }
   }
 
-  function nextWanted(left: ReadonlyMap<string, Offered>): readonly [string, Offered] | undefined {
-    for (let search = waiting[0]; search; search = waiting[0]) {
-      for (let key = search.keys.next(); !key.done; key = search.keys.next()) {
-        const found = left.get(key.value);
-        if (found) return [key.value, found];
-      }
-      waiting.shift();
-      search.done();
+  function nextOf(keys: Iterator<string>, left: ReadonlyMap<string, Offered>): readonly [string, Offered] | undefined {
+    for (let key = keys.next(); !key.done; key = keys.next()) {
+      const found = left.get(key.value);
+      if (found) return [key.value, found];
     }
+    waiting.shift()?.done();
     return undefined;
   }
 
