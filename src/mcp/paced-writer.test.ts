@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
+import { claim } from '../core/json/large-buffers.ts';
 import { LargeText } from '../core/json/large-text.ts';
 import { TurnBudget } from '../core/turn-budget.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
@@ -56,7 +57,7 @@ test('no turn writes more than its share, and a piece', async () => {
   });
   res.writeHead(200, { 'content-length': 40 * 64 * 1024 });
   const text = read();
-  const writer = new PacedWriter(res, budget);
+  const writer = new PacedWriter(res, false, budget);
   writer.writeLarge('', pieces(40), '');
   writer.end();
   await until('all is read', () => text().length === 40 * 64 * 1024);
@@ -89,4 +90,43 @@ test('a client that reads nothing is given no more than its connection takes, an
   expect(writer.isIdle).toBe(false);
   client.destroy();
   await until('it is forgotten', () => unsent() === 0);
+});
+
+test.each([
+  ['is given back once the client has it, where nothing else reads it', true],
+  ['stays where something else may read it', false],
+])('the memory of a large text %s', async (_, isLast) => {
+  const { res, read } = await response();
+  const large = pieces(40);
+  const whole = large.toString();
+  for (const piece of large.pieces) claim(piece);
+  res.writeHead(200, { 'content-length': whole.length });
+  const text = read();
+  const writer = new PacedWriter(res, isLast);
+  writer.writeLarge('', large, '');
+  writer.end();
+  await until('all is read', () => text().length === whole.length);
+  expect(text()).toBe(whole);
+  const left = large.pieces.map(({ length }) => length).reduce((sum, length) => sum + length, 0);
+  expect(left).toBe(isLast ? 0 : whole.length);
+});
+
+test('of a client that has left nothing is given back that the system may still have its hands on', async () => {
+  const { res, client } = await response();
+  const large = pieces(800);
+  for (const piece of large.pieces) claim(piece);
+  const broken: Buffer[] = [];
+  const write = res.write.bind(res);
+  vi.spyOn(res, 'write').mockImplementation((chunk: Buffer, taken: unknown) =>
+    write(chunk, (error) => {
+      if (error) broken.push(chunk);
+      (taken as (error?: Error | null) => void)(error);
+    }),
+  );
+  res.writeHead(200);
+  new PacedWriter(res, true).writeLarge('', large, '');
+  await until('the connection takes no more', () => res.writableNeedDrain);
+  client.destroy();
+  await until('the rest broke off', () => broken.length > 0 && unsent() === 0);
+  expect(broken.map(({ length }) => length)).toEqual(broken.map(() => 64 * 1024));
 });

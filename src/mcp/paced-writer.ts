@@ -1,3 +1,4 @@
+import { giveBack } from '../core/json/large-buffers.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { largeWork, type TurnBudget } from '../core/turn-budget.ts';
 import type { HttpResponse } from '../wire/http.ts';
@@ -23,6 +24,7 @@ export function unsent(): number {
 export class PacedWriter {
   readonly #res: HttpResponse;
   readonly #budget: TurnBudget;
+  readonly #isLast: boolean;
   #queue: (string | Buffer)[] = [];
   #at = 0;
   #waiting = 0;
@@ -33,8 +35,10 @@ export class PacedWriter {
   #isEnding = false;
   #isGone = false;
 
-  constructor(res: HttpResponse, budget: TurnBudget = largeWork) {
+  /** `isLast`: nothing else reads what it writes, nor will; its memory is given back once the client has it. */
+  constructor(res: HttpResponse, isLast = false, budget: TurnBudget = largeWork) {
     this.#res = res;
+    this.#isLast = isLast;
     this.#budget = budget;
     res.on('close', () => this.#leave());
   }
@@ -93,7 +97,10 @@ export class PacedWriter {
       }
       this.#budget.spend(part.length);
       this.#count(-part.length);
-      if (!this.#res.write(part, this.#read) && this.#res.writableLength > mcpLimits.largeAheadBytes) {
+      if (
+        !this.#res.write(part, this.#isLast ? this.#taken(part) : this.#read) &&
+        this.#res.writableLength > mcpLimits.largeAheadBytes
+      ) {
         this.#isBehind = true;
         return;
       }
@@ -103,6 +110,14 @@ export class PacedWriter {
     this.#isWriting = false;
     if (this.#isEnding && !this.#isGone) this.#res.end();
   };
+
+  /** Where the connection broke off, the system may still have its hands on the piece. */
+  #taken(piece: Buffer): (error?: Error | null) => void {
+    return (error) => {
+      if (!error) giveBack(piece);
+      this.#read();
+    };
+  }
 
   /** The client, or the kernel for it, has taken a piece. */
   readonly #read = (): void => {

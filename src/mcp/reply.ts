@@ -143,7 +143,8 @@ export class PostReply implements Reply {
     const id = this.#log?.add(whole);
     if (!this.#attached) return this.#over();
     const res = this.#res;
-    const writer = new PacedWriter(res);
+    // The log keeps what a client may come back to.
+    const writer = new PacedWriter(res, this.#log === undefined);
     if (this.#streaming) {
       writeFrame(writer, whole, id);
     } else {

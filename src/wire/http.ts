@@ -18,8 +18,8 @@ export interface HttpResponse {
   /** Without `content-length` the body is sent in chunks. */
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   flushHeaders(): void;
-  /** `taken` is called once the connection has taken it, or is gone. */
-  write(chunk: string | Buffer, taken?: () => void): boolean;
+  /** `taken` is called once the connection has taken it, with an error when that is gone. */
+  write(chunk: string | Buffer, taken?: (error?: Error | null) => void): boolean;
   end(chunk?: string | Buffer): unknown;
   /** `close` comes once: after the end of the answer, or when the client left before. */
   on(event: 'close', listener: () => void): unknown;

@@ -69,7 +69,7 @@ export class PlainResponse implements HttpResponse {
     this.#out('');
   }
 
-  write(chunk: string | Buffer, taken?: () => void): boolean {
+  write(chunk: string | Buffer, taken?: (error?: Error | null) => void): boolean {
     if (this.#ended) return false;
     const size = Buffer.byteLength(chunk);
     if (size === 0) return true;
@@ -129,7 +129,7 @@ export class PlainResponse implements HttpResponse {
   }
 
   /** A piece of a body that takes many turns: it leaves as it is, and at once. */
-  #piece(chunk: string | Buffer, size: number, taken: () => void): boolean {
+  #piece(chunk: string | Buffer, size: number, taken: (error?: Error | null) => void): boolean {
     const { socket } = this.req;
     if (socket.destroyed) return false;
     socket.cork();

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { claim } from '../../core/json/large-buffers.ts';
 import { LargeText } from '../../core/json/large-text.ts';
 import { JsonScanner, type Span } from '../../core/json/scanner.ts';
 import { largeWork } from '../../core/turn-budget.ts';
@@ -32,6 +33,12 @@ export class LargeMessage {
   #cut: Buffer | undefined;
   #isJson = true;
   #head: Buffer | undefined;
+  readonly #isOnlyReader: boolean;
+
+  /** `isOnlyReader`: what `add` is given is used by no other code, neither before nor after it. */
+  constructor(isOnlyReader = false) {
+    this.#isOnlyReader = isOnlyReader;
+  }
 
   /** Takes the bytes over: no other code may use them after that. */
   add(bytes: Buffer): void {
@@ -41,6 +48,7 @@ export class LargeMessage {
     if (!this.#isJson) return;
     if (bytes.length >= ownPieceBytes) {
       this.#flush();
+      if (this.#isOnlyReader) claim(bytes);
       this.#take(bytes);
       return;
     }
@@ -108,6 +116,7 @@ export class LargeMessage {
   #flush(): void {
     if (!this.#gathered) return;
     const gathered = this.#gathered.subarray(0, this.#filled);
+    claim(gathered);
     this.#gathered = undefined;
     this.#filled = 0;
     this.#take(gathered);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuMsOf } from '../../../../test/kit/cpu.ts';
+import { giveBack } from '../../../core/json/large-buffers.ts';
+import type { LargeMessage } from '../large-message.ts';
 import { lineSplitter } from './lines.ts';
 import type { TooLong } from '../message-buffer.ts';
 
@@ -76,4 +78,33 @@ test('a long line costs the same per byte as a short one', () => {
     Math.min(timeOf(1280), timeOf(1280), timeOf(1280)),
   ];
   expect(long / short).toBeLessThan(32);
+});
+
+test('to give the memory of a large line back takes nothing of the lines beside it', () => {
+  const line = (letter: string) => `{"result":"${letter.repeat(600_000)}"}`;
+  const bytes = Buffer.from(['a', 'b', 'c'].map((letter) => `${line(letter)}\n`).join(''));
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 16 * 1024, max: 64 * 1024 }), { minLength: 1, maxLength: 5 }), (sizes) => {
+      const found: LargeMessage[] = [];
+      const splitter = lineSplitter(1_000_000, {
+        line: () => undefined,
+        tooLong: () => undefined,
+        large: (message) => found.push(message),
+      });
+      for (let at = 0, turn = 0; at < bytes.length; turn++) {
+        const end = at + (sizes[turn % sizes.length] ?? 1);
+        // Each chunk has a buffer of its own, as those of a pipe have.
+        const chunk = Buffer.allocUnsafeSlow(Math.min(end, bytes.length) - at);
+        bytes.copy(chunk, 0, at);
+        splitter.push(chunk);
+        at = end;
+      }
+      expect(found.map((message) => message.end())).toEqual([true, true, true]);
+      const [first, second, third] = found.map(({ text }) => text);
+      for (const piece of [...(first?.pieces ?? []), ...(third?.pieces ?? [])]) giveBack(piece);
+      expect(second?.toString()).toBe(line('b'));
+      expect(Math.min(...(first?.pieces ?? []).map(({ length }) => length))).toBe(0);
+    }),
+    { numRuns: 20 },
+  );
 });

@@ -31,7 +31,8 @@ export function lineSplitter(maxBytes: number, sink: LineSink): Lines {
   let first = true;
 
   function enlarge(begin: Buffer): LargeMessage {
-    const message = new LargeMessage();
+    // A chunk that lies in the middle of a line is this line's alone.
+    const message = new LargeMessage(true);
     message.add(first && begin.subarray(0, mark.length).equals(mark) ? begin.subarray(mark.length) : begin);
     return message;
   }
