@@ -69,6 +69,21 @@ test('one tool is switched off from its row, found among those that are off, and
   expect(await listed()).toHaveLength(5);
 });
 
+test('a group is made of the tools that were called, and says what it saves', async () => {
+  const page = await visit(hub, '/tools/costs?server=alpha');
+  await page.getByRole('button', { name: 'Make a group of the others' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog
+    .getByText(/^1 tool that was called since .*, of alpha: ≈ \d+ tokens in place of \d+, [\d.]+% less\.$/)
+    .waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('alpha-used');
+  expect(await violationsInEveryLook(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL('**/groups/alpha-used');
+  const tools = (await rpc(hub.mcp('alpha-used'), 'tools/list', {})).result?.tools ?? [];
+  expect(tools.map(({ name }) => name)).toEqual(['alpha-echo']);
+});
+
 test('a user sees what the own clients are told, and nothing to switch', async () => {
   const page = await visit(hub, '/tools/costs', { as: { username: 'ann', password: passwordOf('ann') } });
   const list = page.getByRole('list', { name: 'Tools by cost' });

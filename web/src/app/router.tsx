@@ -119,7 +119,7 @@ const costs = createRoute({
   getParentRoute: () => shell,
   path: '/tools/costs',
   validateSearch: texts('group', 'reach', 'q', 'server', 'show', 'sort'),
-  component: page(() => import('../pages/costs/costs.tsx'), 'Costs', 'activity', 'costs'),
+  component: page(() => import('../pages/costs/costs.tsx'), 'Costs', 'activity', 'costs', 'groups'),
 });
 
 const groups = createRoute({

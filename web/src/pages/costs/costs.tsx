@@ -10,7 +10,8 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
-import { type BilledTool, billed, idOf, type KnownCalls, sumOf } from './bill.ts';
+import { GroupForm } from '../groups/group-form.tsx';
+import { type BilledTool, billed, byServer, idOf, type KnownCalls, sumOf } from './bill.ts';
 import { costsQuery, type Endpoint, toolCallsQuery, useWhen } from './known.ts';
 import { CostMap } from './map.tsx';
 import { Changed, Chosen } from './selected.tsx';
@@ -128,9 +129,11 @@ function Shown({ endpoint, tools, known }: ShownProps) {
       <Sums endpoint={endpoint} on={on} unused={unused} known={known} />
       {unused.length > 0 && (
         <Unused
+          endpoint={endpoint}
           on={on}
           unused={unused}
           known={known}
+          server={server}
           onSelect={isChangeable && unused.some(({ managed }) => managed) ? selectUnused : undefined}
         />
       )}
@@ -212,12 +215,14 @@ function Sums({ endpoint, on, unused, known }: SumsProps) {
   );
 }
 
-interface UnusedProps extends Omit<SumsProps, 'endpoint'> {
+interface UnusedProps extends SumsProps {
+  /** The one that is looked at; none when empty. */
+  readonly server: string;
   readonly onSelect: (() => void) | undefined;
 }
 
 /** What can be saved, and for how long that is known. */
-function Unused({ on, unused, known, onSelect }: UnusedProps) {
+function Unused({ endpoint, on, unused, known, server, onSelect }: UnusedProps) {
   const { t } = useTranslation();
   const { isAdmin } = useMe();
   const when = useWhen(known);
@@ -231,7 +236,43 @@ function Unused({ on, unused, known, onSelect }: UnusedProps) {
         {!known.isWhole && <span className="text-soft block text-xs">{t('costs.young', { when })}</span>}
       </p>
       {onSelect && <Button onClick={onSelect}>{t('costs.selectUnused')}</Button>}
+      {endpoint.smart !== true && !boot.readonly && <GroupOfUsed on={on} server={server} when={when} />}
     </section>
+  );
+}
+
+interface GroupOfUsedProps {
+  readonly on: readonly BilledTool[];
+  readonly server: string;
+  readonly when: string;
+}
+
+/** Makes a group of the tools that were called, of one server where one is looked at. */
+function GroupOfUsed({ on, server, when }: GroupOfUsedProps) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  const all = on.filter((tool) => server === '' || tool.server === server);
+  const used = all.filter(({ unused }) => !unused);
+  if (used.length === 0 || used.length === all.length) return null;
+  const servers = [...byServer(used)].map(([name, tools]) => ({ name, tools }));
+  const [kept, whole] = [sumOf(used), sumOf(all)];
+  const proposal = {
+    name: server === '' ? 'used' : `${server}-used`,
+    servers,
+    text: t('costs.groupText', {
+      ...many(used.length),
+      servers: servers.map(({ name }) => name).join(', '),
+      when,
+      tokens: short(kept),
+      all: short(whole),
+      share: percent(1 - kept / whole),
+    }),
+  };
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t('costs.groupOfUsed')}</Button>
+      {open && <GroupForm proposal={proposal} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

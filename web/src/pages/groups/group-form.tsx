@@ -16,11 +16,25 @@ import { DialogForm } from '../../ui/dialog-form.tsx';
 
 const fields = ['name', 'description', 'visibility', 'sharedWithUsers', 'maxResultTokens', ...limitPaths];
 
+/** What a new group begins with. */
+export interface Proposal {
+  readonly name: string;
+  readonly servers: readonly { readonly name: string; readonly tools: readonly string[] }[];
+  /** Says what that is. */
+  readonly text: string;
+}
+
+interface GroupFormProps {
+  readonly group?: Group;
+  readonly proposal?: Proposal;
+  readonly onClose: () => void;
+}
+
 /** A new group, or the words of one that is there, as the hub has it now. */
-export function GroupForm({ group, onClose }: { readonly group?: Group; readonly onClose: () => void }) {
+export function GroupForm({ group, proposal, onClose }: GroupFormProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const [name, setName] = useState(group?.name ?? '');
+  const [name, setName] = useState(group?.name ?? proposal?.name ?? '');
   const [description, setDescription] = useState(group?.description ?? '');
   const { isAdmin } = useMe();
   // As the hub has it: what users make for themselves is theirs until they say otherwise.
@@ -39,7 +53,10 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
         maxResultTokens: most === '' ? null : Number(most),
       };
       if (!group || !before)
-        return ask<Group>('/groups', { method: 'POST', body: { ...body, ...changedLimits(undefined, limits) } });
+        return ask<Group>('/groups', {
+          method: 'POST',
+          body: { ...body, ...(proposal && { servers: proposal.servers }), ...changedLimits(undefined, limits) },
+        });
       const changes = { ...changesIn(body, before, group), ...changedLimits(before.limits, limits) };
       if (Object.keys(changes).length === 0) return undefined;
       return ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body: changes });
@@ -64,6 +81,7 @@ export function GroupForm({ group, onClose }: { readonly group?: Group; readonly
         known={fields}
         onCancel={onClose}
       >
+        {proposal && <p className="text-soft text-sm">{proposal.text}</p>}
         <TextField
           label={t('groups.name')}
           hint={t('groups.nameHint')}

@@ -30,6 +30,11 @@ export const costs: Texts['costs'] = {
     'Das sind {{tokens}} von {{all}} Token ({{share}}). Eine Gruppe oder ein Zugriffsschlüssel für weniger Server kostet weniger.',
   young: 'Aufrufe sind nur {{when}} bekannt: Ältere Aufzeichnungen wurden entfernt, oder es gibt keine.',
   selectUnused: 'Diese auswählen',
+  groupOfUsed: 'Aus den übrigen eine Gruppe machen',
+  groupText_one:
+    '{{number}} Tool von {{servers}}, das {{when}} aufgerufen wurde: ≈ {{tokens}} statt {{all}} Token, {{share}} weniger.',
+  groupText_other:
+    '{{number}} Tools von {{servers}}, die {{when}} aufgerufen wurden: ≈ {{tokens}} statt {{all}} Token, {{share}} weniger.',
   map: 'Token nach Server und Tool',
   mapLead: 'Je größer, desto teurer. Ein Klick auf einen Server zeigt nur ihn.',
   called: 'Aufgerufen',

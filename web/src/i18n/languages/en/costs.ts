@@ -27,6 +27,11 @@ export const costs = {
   saveOwn: 'They are {{tokens}} of {{all}} tokens ({{share}}). A group or an access key for fewer servers costs less.',
   young: 'Calls are known only {{when}}: older records were removed, or there are none.',
   selectUnused: 'Select them',
+  groupOfUsed: 'Make a group of the others',
+  groupText_one:
+    '{{number}} tool that was called {{when}}, of {{servers}}: ≈ {{tokens}} tokens in place of {{all}}, {{share}} less.',
+  groupText_other:
+    '{{number}} tools that were called {{when}}, of {{servers}}: ≈ {{tokens}} tokens in place of {{all}}, {{share}} less.',
   map: 'Tokens by server and tool',
   mapLead: 'The larger, the more it costs. A click on a server shows it alone.',
   called: 'Called',

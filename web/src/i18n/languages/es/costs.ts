@@ -34,6 +34,13 @@ export const costs: Texts['costs'] = {
     'Son {{tokens}} de {{all}} tokens ({{share}}). Un grupo, o una clave de acceso para menos servidores, cuesta menos.',
   young: 'Las llamadas solo se conocen {{when}}: los registros anteriores se han eliminado, o no los hay.',
   selectUnused: 'Seleccionarlas',
+  groupOfUsed: 'Crear un grupo con las demás',
+  groupText_one:
+    '{{number}} herramienta llamada {{when}}, de {{servers}}: ≈ {{tokens}} tokens en lugar de {{all}}, un {{share}} menos.',
+  groupText_many:
+    '{{number}} de herramientas llamadas {{when}}, de {{servers}}: ≈ {{tokens}} tokens en lugar de {{all}}, un {{share}} menos.',
+  groupText_other:
+    '{{number}} herramientas llamadas {{when}}, de {{servers}}: ≈ {{tokens}} tokens en lugar de {{all}}, un {{share}} menos.',
   map: 'Tokens por servidor y herramienta',
   mapLead: 'Cuanto más grande, más cuesta. Haz clic en un servidor para ver solo sus herramientas.',
   called: 'Llamada',

@@ -35,6 +35,13 @@ export const costs: Texts['costs'] = {
   young:
     'Les appels ne sont connus que {{when}} : les enregistrements plus anciens ont été supprimés, ou il n’y en a pas.',
   selectUnused: 'Les sélectionner',
+  groupOfUsed: 'Créer un groupe avec les autres',
+  groupText_one:
+    '{{number}} outil appelé {{when}}, de {{servers}} : ≈ {{tokens}} tokens au lieu de {{all}}, soit {{share}} de moins.',
+  groupText_many:
+    '{{number}} d’outils appelés {{when}}, de {{servers}} : ≈ {{tokens}} tokens au lieu de {{all}}, soit {{share}} de moins.',
+  groupText_other:
+    '{{number}} outils appelés {{when}}, de {{servers}} : ≈ {{tokens}} tokens au lieu de {{all}}, soit {{share}} de moins.',
   map: 'Tokens par serveur et par outil',
   mapLead: 'Plus c’est grand, plus c’est coûteux. Cliquez sur un serveur pour ne voir que lui.',
   called: 'Appelé',

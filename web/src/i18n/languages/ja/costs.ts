@@ -25,6 +25,9 @@ export const costs: Texts['costs'] = {
     '{{all}} トークンのうち {{tokens}} トークン ({{share}}) を占めています。グループや、サーバーを絞ったアクセスキーを使うと減らせます。',
   young: '呼び出しの記録は{{when}}の分しかありません。それより古い記録は削除されたか、存在しません。',
   selectUnused: 'これらを選択',
+  groupOfUsed: '残りのツールでグループを作成',
+  groupText_other:
+    '{{when}}に呼び出された {{servers}} のツール {{number}} 個: ≈ {{tokens}} トークン ({{all}} の代わりに、{{share}} 減)。',
   map: 'サーバーとツール別のトークン',
   mapLead: '大きいほど消費が多いことを示します。サーバーをクリックすると、そのサーバーだけを表示します。',
   called: '呼び出しあり',

@@ -25,6 +25,9 @@ export const costs: Texts['costs'] = {
     '它们占 {{all}} 个 token 中的 {{tokens}} 个（{{share}}）。使用分组，或只包含较少服务器的访问密钥，可以降低占用。',
   young: '仅有{{when}}的调用记录：更早的记录已被删除，或者不存在。',
   selectUnused: '选中它们',
+  groupOfUsed: '用其余工具新建分组',
+  groupText_other:
+    '{{when}}被调用过的 {{number}} 个工具，来自 {{servers}}：约 {{tokens}} 个 token，而不是 {{all}} 个，减少 {{share}}。',
   map: '按服务器和工具划分的 token',
   mapLead: '面积越大，占用越多。点击服务器可单独查看。',
   called: '调用过',
