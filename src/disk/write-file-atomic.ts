@@ -19,11 +19,11 @@ export interface AtomicWrite {
 /**
  * Replaces a file so that readers, and a crash at any moment, find the old content or the new, never a part. Written to
  * a temporary file in the same folder, flushed, renamed over the target; a symbolic link is followed and stays. Throws
- * the system's error; the temporary file is gone then.
+ * the system's error; the temporary file is gone then. Parts of a text are asked for one after the other.
  */
 export async function writeFileAtomic(
   path: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | Iterable<string>,
   options: AtomicWrite = {},
 ): Promise<void> {
   const target = await linkTarget(path);
@@ -32,7 +32,8 @@ export async function writeFileAtomic(
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
-      await file.writeFile(data);
+      // The types do not know that it takes parts.
+      await file.writeFile(data as string);
       await dressLike(file, old, options.mode ?? 0o600);
       await file.sync();
     } finally {

@@ -15,7 +15,7 @@ import { type ExpandedServer, expandServer } from '../settings/server/placeholde
 import type { SettingsStore } from '../settings/store.ts';
 import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/connections/server-log.ts';
-import { catalogueText, loadCatalogue } from '../upstream/connections/saved-catalogue.ts';
+import { catalogueDigest, loadCatalogue } from '../upstream/connections/saved-catalogue.ts';
 import type { ChannelEvents } from '../upstream/channels/channel.ts';
 import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/connections/eras/memory.ts';
@@ -151,7 +151,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => dedicated.close());
   const asked = { pool, signIns, credentials, unsetVariables: unset.of };
-  return { asked, pool, dedicated, signIns, grants, savedText: catalogueText(saved) };
+  return { asked, pool, dedicated, signIns, grants, savedDigest: catalogueDigest(saved) };
 }
 
 /** Opens channels: those of one owner with what is theirs, and the one that lists with what users share for that. */

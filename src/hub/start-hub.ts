@@ -96,7 +96,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
     address,
     tracing: () => figures.tracing,
   });
-  const { pool, dedicated, signIns, grants, savedText } = upstream;
+  const { pool, dedicated, signIns, grants, savedDigest } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
   const seen = await openSeenSettings({ env, ...storage, changed: () => loop.flag() }, closers);
@@ -112,7 +112,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   const hearing = (...asked: AskedToHear) => mayHear({ settings: snapshots.settings(), catalogue: shown() }, ...asked);
   const seenParts = { views, catalogue: shown, mayHear: hearing, ownItems: snapshots.settings };
   const clients = openClients({ ...whom, ...seenParts, ...group, dataDir, settings, pool, dedicated, log }, closers);
-  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedText, pool, log('hub'));
+  const saveCatalogue = catalogueSaver(join(dataDir.path, 'catalogue.json'), savedDigest, pool, log('hub'));
   closers.add(() => saveCatalogue.close());
   const changes = createChanges();
   // Before anything is waited for: the loop may run then.

@@ -49,10 +49,27 @@ function wholeList(list: Texts, member: string, tail: string): Buffer | string {
   wholes.set(list, kept);
   const known = kept.get(tail);
   if (known !== undefined) return known;
-  const text = listText(member, list.texts, tail);
-  const whole = text.length <= textChars ? text : Buffer.from(text);
+  const chars = list.texts.reduce((sum, text) => sum + text.length, 0);
+  const whole = chars <= textChars ? listText(member, list.texts, tail) : listBytes(member, list.texts, tail);
   kept.set(tail, whole);
   return whole;
+}
+
+/** Without the text of the whole, which would be garbage as large as the list, or twice that. */
+function listBytes(member: string, texts: readonly string[], tail: string): Buffer {
+  const head = `{"${member}":[`;
+  const end = `]${tail}}`;
+  const inside = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+  // Not of the pool, where it would keep what is beside it.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(head) + Buffer.byteLength(end) + inside);
+  let at = bytes.write(head);
+  for (const text of texts) {
+    at += bytes.write(text, at);
+    at += bytes.write(',', at);
+  }
+  // In place of the last comma.
+  at += bytes.write(end, at - 1);
+  return bytes.subarray(0, at - 1);
 }
 
 function listText(member: string, texts: readonly string[], tail: string): string {

@@ -107,6 +107,8 @@ export const upstreamLimits = {
   largeMessageBytes: 256 * 1024,
   /** Pages read of one upstream list; 1 000 pages of any sane size exceed what a client can show. */
   listPages: 1_000,
+  /** Items of longer pages get memory of their own: they keep the page otherwise, and its memory for each character. */
+  listDetachChars: 64 * 1024,
   /** How long a server may take to agree that it will tell of a resource's changes. */
   subscribeAnswerMs: 10_000,
   /**
@@ -305,7 +307,7 @@ export const upstreamLimits = {
   openapiDescriptionChars: 8_000,
   openapiValueChars: 4_000,
   /** One page of the list of an API's tools. */
-  openapiPageBytes: 1024 * 1024,
+  openapiPageBytes: 256 * 1024,
   /** Redirects followed for one request to a REST API. */
   openapiRedirects: 5,
   /** Connections kept to one REST API. */

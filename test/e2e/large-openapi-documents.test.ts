@@ -55,6 +55,10 @@ test('a large document gives the same tools as it does in the settings, and they
     ],
   });
   expect((await fetched.sent('post7', { id: 5, body: { names: ['a', 'b'] } })).body).toBe('names=a&names=b');
+  // Of another page of the list; its schema makes a number of the text.
+  expect(text.length).toBeGreaterThan(upstreamLimits.openapiPageBytes);
+  expect(await fetched.sent('get99', { id: '5' })).toMatchObject({ path: '/things99/5' });
+  await expect(fetched.sent('get99', { id: 'five' })).rejects.toThrow();
 });
 
 test('what is wrong with a large one is said with its place', async () => {

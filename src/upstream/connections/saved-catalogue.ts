@@ -17,6 +17,7 @@ export interface SavedOffer {
 }
 
 const formatVersion = 1;
+const itemsInPart = 100;
 
 /**
  * The offers of the last run; none when there is no file or it cannot be used, which costs only the time until the
@@ -42,8 +43,28 @@ export async function loadCatalogue(path: string, log: Logger): Promise<SavedOff
   }
 }
 
-export function catalogueText(offers: readonly SavedOffer[]): string {
-  return JSON.stringify({ version: formatVersion, offers });
+/** The text of the file in parts, since the whole of many large servers is as large as all they offer. */
+function* catalogueParts(offers: readonly SavedOffer[]): Generator<string> {
+  yield `{"version":${formatVersion},"offers":[`;
+  for (const [at, { fingerprint, offer }] of offers.entries()) {
+    const { tools, prompts, resources, templates, ...about } = offer;
+    yield `${at === 0 ? '' : ','}{"fingerprint":${JSON.stringify(fingerprint)},"offer":{${JSON.stringify(about).slice(1, -1)}`;
+    for (const [kind, items] of Object.entries({ tools, prompts, resources, templates })) {
+      yield `,"${kind}":[`;
+      for (let from = 0; from < items.length; from += itemsInPart)
+        yield `${from === 0 ? '' : ','}${JSON.stringify(items.slice(from, from + itemsInPart)).slice(1, -1)}`;
+      yield ']';
+    }
+    yield '}}';
+  }
+  yield ']}';
+}
+
+/** How a catalogue on disk is remembered: its text takes as much memory as all that the servers offer. */
+export function catalogueDigest(offers: readonly SavedOffer[]): string {
+  const hash = createHash('sha256');
+  for (const part of catalogueParts(offers)) hash.update(part);
+  return hash.digest('base64');
 }
 
 function isSavedOffer(value: unknown): value is SavedOffer {
@@ -69,29 +90,26 @@ function isItem(value: unknown): value is Item {
   return isObject(value) && typeof value['key'] === 'string' && typeof value['text'] === 'string';
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
-
 /**
- * Writes the catalogue to disk some time after it changed, and at the end; `savedText` is what is there already. A disk
- * that is full costs only the next start some seconds.
+ * Writes the catalogue to disk some time after it changed, and at the end; `savedDigest` is of what is there already. A
+ * disk that is full costs only the next start some seconds.
  */
 export function catalogueSaver(
   path: string,
-  savedText: string,
+  savedDigest: string,
   pool: { toSave(): readonly SavedOffer[] },
   log: Logger,
 ) {
-  // Not the text: of many large servers it takes as much memory as all they offer.
-  let last = digestOf(savedText);
+  let last = savedDigest;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   async function save(): Promise<void> {
-    const text = catalogueText(pool.toSave());
-    const digest = digestOf(text);
+    const offers = pool.toSave();
+    const digest = catalogueDigest(offers);
     if (digest === last) return;
     try {
-      await writeFileAtomic(path, text);
+      await writeFileAtomic(path, catalogueParts(offers));
       last = digest;
     } catch (error) {
       log.warn('catalogue not saved', { error: errorText(error) });

@@ -9,6 +9,7 @@ import { checked, parseDocument } from './document.ts';
 import type { Answer, Credentials, HttpClient } from './http.ts';
 import { readInThread } from './document-thread.ts';
 import type { Operation, Operations, Reading } from './operations.ts';
+import { readPages, type ToolPages } from './pages.ts';
 import type { Document } from './pointer.ts';
 import { readDocument, type ReadDocument } from './read-document.ts';
 
@@ -18,8 +19,7 @@ export interface Api {
   readonly version: string;
   readonly description: string | undefined;
   readonly operations: ReadonlyMap<string, Operation>;
-  /** The list of tools in pages, each tool as JSON text. */
-  readonly pages: readonly (readonly string[])[];
+  readonly pages: ToolPages;
 }
 
 interface Loading {
@@ -50,14 +50,14 @@ export async function loadApi(loading: Loading): Promise<Api> {
       ? await readFetched(await fetchDocument(loading, source.url), shownAddress(source.url), reading, loading.signal)
       : await readDocument(inlineDocument(name, source.schema), reading);
   report(read.operations, name, log);
-  const tools = [...read.operations.byName.values()].map(({ tool }) => tool);
-  log.debug('OpenAPI document loaded', { tools: tools.length, ms: Math.round(performance.now() - startedAt) });
+  const { byName, pages } = read.operations;
+  log.debug('OpenAPI document loaded', { tools: byName.size, ms: Math.round(performance.now() - startedAt) });
   return {
     title: read.title ?? name,
     version: read.version ?? '0',
     description: read.description,
-    operations: read.operations.byName,
-    pages: pagesOf(tools),
+    operations: byName,
+    pages: readPages(pages),
   };
 }
 
@@ -138,20 +138,4 @@ function report({ byName, problems, unused }: Operations, name: string, log: Log
       { reason: { code: 'api_without_operations', values: { why: first } } },
     );
   log.warn('parts of the OpenAPI document were left out', { count: problems.length, first });
-}
-
-function pagesOf(tools: readonly string[]): string[][] {
-  let page: string[] = [];
-  const pages = [page];
-  let size = 0;
-  for (const tool of tools) {
-    if (page.length > 0 && size + tool.length > upstreamLimits.openapiPageBytes) {
-      page = [];
-      pages.push(page);
-      size = 0;
-    }
-    page.push(tool);
-    size += tool.length;
-  }
-  return pages;
 }

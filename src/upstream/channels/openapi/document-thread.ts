@@ -32,8 +32,9 @@ export type DocumentOutcome =
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Reads a document in a thread, which ends with it, and the memory that the reading took with the thread. Throws
- * HubError as `parseDocument` does, `misconfigured` where it takes more memory or time than a document may.
+ * Reads a document in a thread, which ends with it, and the memory that the reading took with the thread. The bytes of
+ * the task go to the thread, and cannot be read here any more. Throws HubError as `parseDocument` does, `misconfigured`
+ * where it takes more memory or time than a document may.
  */
 export function readInThread(task: DocumentTask, signal: AbortSignal): Promise<ReadDocument> {
   const read = last.then(() => readNow(task, signal));
@@ -47,10 +48,12 @@ export function readInThread(task: DocumentTask, signal: AbortSignal): Promise<R
 async function readNow(task: DocumentTask, signal: AbortSignal): Promise<ReadDocument> {
   if (signal.aborted) throw closed();
   const resourceLimits = { maxOldGenerationSizeMb: upstreamLimits.openapiThreadMb };
-  // A copy of its own is moved to the thread: a Buffer may share its memory with others.
-  const bytes = new Uint8Array(task.bytes);
-  const workerData: DocumentTask = { ...task, bytes };
-  const transferList = [bytes.buffer];
+  // The memory itself is moved to the thread, and ends with it; a Buffer that shares its memory is copied.
+  const { buffer, byteLength } = task.bytes;
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  const moved = isWhole ? buffer : new Uint8Array(task.bytes).buffer;
+  const workerData: DocumentTask = { ...task, bytes: new Uint8Array(moved) };
+  const transferList = [moved];
   const worker = new Worker(workerFile, { workerData, transferList, execArgv: [], env: {}, resourceLimits });
   const stop = (): void => void worker.terminate();
   signal.addEventListener('abort', stop);

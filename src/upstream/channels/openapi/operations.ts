@@ -10,13 +10,14 @@ import { type DescribedParameter, type Parameter, parametersOf, type Supplied } 
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { openSchemas } from './schema.ts';
 import { baseUrl, type ServerChoice } from './servers.ts';
+import { openPacking, type ToolPlace } from './pages.ts';
 import { describeTool } from './tool.ts';
 
 /** One operation of the document, ready to be called. Nothing of the document stays with it. */
 export interface Operation {
   readonly name: string;
-  /** The tool as it is listed, as JSON text. */
-  readonly tool: string;
+  /** The tool as it is listed. */
+  readonly tool: ToolPlace;
   /** Upper case. */
   readonly method: string;
   /** The template: `/users/{id}`. */
@@ -33,6 +34,8 @@ export interface Operation {
  */
 export interface Operations {
   readonly byName: ReadonlyMap<string, Operation>;
+  /** The list of tools, as `openPacking` packs it. */
+  readonly pages: readonly Uint8Array[];
   readonly problems: readonly string[];
   readonly unused: readonly string[];
 }
@@ -71,6 +74,7 @@ export async function readOperations(
   const names = toolNames(found);
   const schemas = openSchemas(document, isVersion30(document));
   const byName = new Map<string, Operation>();
+  const packing = openPacking();
   let breathedAt = performance.now();
   for (const [index, { method, path, item, operation }] of found.entries()) {
     if (performance.now() - breathedAt > 10) {
@@ -100,7 +104,7 @@ export async function readOperations(
     const tool = describeTool({ name, method, path, operation, parameters, body, schemas });
     byName.set(name, {
       name,
-      tool: JSON.stringify(tool),
+      tool: packing.add(JSON.stringify(tool)),
       method: method.toUpperCase(),
       path,
       base: base.href,
@@ -110,7 +114,7 @@ export async function readOperations(
   }
   for (const name of Object.keys(media.byTool)) if (!names.includes(name)) unused.push(`there is no tool ${name}`);
   problems.push(...[...schemas.unresolved].map((reference) => `${reference.slice(0, 200)} was not followed`));
-  return { byName, problems, unused };
+  return { byName, pages: packing.packed(), problems, unused };
 }
 
 function withoutSource(parameter: DescribedParameter): Parameter {

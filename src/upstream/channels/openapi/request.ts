@@ -1,5 +1,5 @@
 import { exactText } from '../../../core/arguments/exact.ts';
-import type { ToolArguments } from '../../../core/arguments/tool.ts';
+import type { PreparedArguments, ToolArguments } from '../../../core/arguments/tool.ts';
 import { HubError } from '../../../core/errors.ts';
 import { invalid } from '../../../core/input.ts';
 import { childPath } from '../../../core/json/path.ts';
@@ -18,6 +18,13 @@ export interface Request {
   readonly body: EncodedBody | undefined;
 }
 
+/** What a call is made with: `tool` is the tool as it is listed, as JSON text. */
+export interface Making {
+  readonly supplied: Supplied;
+  readonly toolArguments: ToolArguments;
+  readonly tool: string;
+}
+
 /**
  * Puts each argument in its place and nowhere else. `argumentsJson` is the JSON text of an object, so that numbers keep
  * their spelling. Throws HubError `invalid_input`, naming the argument, for one that is missing, unknown, that the
@@ -27,12 +34,12 @@ export interface Request {
 export function buildRequest(
   operation: Operation,
   argumentsJson: string,
-  { supplied, toolArguments }: { readonly supplied: Supplied; readonly toolArguments: ToolArguments },
+  { supplied, toolArguments, tool }: Making,
 ): Request {
   const named = givenArguments(operation, argumentsJson);
   const required = [...operation.parameters, { key: 'body', required: operation.body?.required === true }];
   for (const { key, required: isRequired } of required) if (isRequired && !named.has(key)) throw missing(key);
-  const given = fitting(operation, named, toolArguments);
+  const given = fitting(operation, named, (value) => toolArguments.prepare(tool, value));
   const query: string[] = [];
   const cookies: string[] = [];
   const headers: Record<string, string> = {};
@@ -71,12 +78,14 @@ function givenArguments(operation: Operation, argumentsJson: string): Map<string
   return given;
 }
 
+type Prepare = (value: unknown) => PreparedArguments;
+
 /**
  * The arguments as the schema of the tool has them: text that is exactly a number becomes one, as it does over plain
  * HTTP, and what does not fit is refused here. The API might take `limit=three` for no limit at all.
  */
-function fitting(operation: Operation, given: Map<string, string>, toolArguments: ToolArguments): Map<string, string> {
-  const first = prepared(operation, given, toolArguments);
+function fitting(operation: Operation, given: Map<string, string>, prepare: Prepare): Map<string, string> {
+  const first = prepared(given, prepare);
   if (first.problems.length === 0) return first.fitting;
   // A number where text is expected is sent as that text: in its place both are the same.
   const texts = operation.parameters.flatMap(({ key }): [string, string][] => {
@@ -84,15 +93,15 @@ function fitting(operation: Operation, given: Map<string, string>, toolArguments
     const isScalar = json !== undefined && /^[-\dtf]/.test(json);
     return isScalar && first.problems.some(({ path }) => path === childPath('', key)) ? [[key, `"${json}"`]] : [];
   });
-  const second = texts.length > 0 ? prepared(operation, new Map([...given, ...texts]), toolArguments) : first;
+  const second = texts.length > 0 ? prepared(new Map([...given, ...texts]), prepare) : first;
   if (second.problems.length === 0) return second.fitting;
   throw invalid(`Cannot call tool "${operation.name}"`, second.problems);
 }
 
-function prepared({ tool }: Operation, given: Map<string, string>, toolArguments: ToolArguments) {
+function prepared(given: Map<string, string>, prepare: Prepare) {
   const text = `{${[...given].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`;
   const value: unknown = JSON.parse(text);
-  const { value: converted, problems } = toolArguments.prepare(tool, value);
+  const { value: converted, problems } = prepare(value);
   const fitting = converted === value ? given : new Map(lastMembers(exactText(converted, value, text)));
   return { problems, fitting };
 }

@@ -83,9 +83,9 @@ function greeting({ name, api: { title, version, description } }: Serving, param
 function page({ pages }: Api, params: unknown): string {
   const cursor = isObject(params) ? params['cursor'] : undefined;
   const index = cursor === undefined ? 0 : Number(cursor);
-  const tools = pages[index];
+  const tools = pages.page(index);
   if (tools === undefined) throw new HubError('not_found', 'This cursor is not one of this list.');
-  return `{"tools":[${tools.join(',')}]${index + 1 < pages.length ? `,"nextCursor":"${index + 1}"` : ''}}`;
+  return `{"tools":[${tools}]${index + 1 < pages.count ? `,"nextCursor":"${index + 1}"` : ''}}`;
 }
 
 /** `text` is that of the params. */
@@ -102,7 +102,11 @@ async function call(
   const given = memberText(params, 'arguments') ?? '{}';
   try {
     if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
-    const built = buildRequest(operation, given, { supplied: credentials.supplied, toolArguments });
+    const built = buildRequest(operation, given, {
+      supplied: credentials.supplied,
+      toolArguments,
+      tool: api.pages.tool(operation.tool),
+    });
     // A parameter of the document with such a name is the caller's.
     const request = { ...built, headers: { ...pairs(headers), ...built.headers } };
     const common = { request, maxBytes: maxMessageBytes, redirects: upstreamLimits.openapiRedirects, signal };

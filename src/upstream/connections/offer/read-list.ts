@@ -1,5 +1,6 @@
 import type { CacheHint, Item, ItemKind } from '../../../core/catalogue.ts';
 import { HubError } from '../../../core/errors.ts';
+import { detached } from '../../../core/json/detached.ts';
 import { compact, elements, memberText } from '../../../core/json/text.ts';
 import { coreLimits } from '../../../core/limits.ts';
 import type { Logger } from '../../../core/logger.ts';
@@ -45,8 +46,9 @@ export async function readList(ask: Ask, kind: ItemKind, log: Logger, timeoutMs:
     }
     hint = narrower(hint, hintOf(message.result));
     const result = memberText(text, 'result') ?? '{}';
-    for (const itemText of elements(memberText(result, member) ?? '[]')) {
-      const item = itemOf(itemText, key);
+    const isLarge = text.length > upstreamLimits.listDetachChars;
+    for (const part of elements(memberText(result, member) ?? '[]')) {
+      const item = itemOf(isLarge ? detached(part) : part, key);
       if (item && !items.has(item.key) && items.size < coreLimits.listItems) items.set(item.key, item);
       else dropped++;
     }

@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { atEnd } from '../../../test/kit/at-end.ts';
+import { logLines } from '../../../test/kit/channel-log.ts';
+import { catalogueDigest, catalogueSaver, loadCatalogue, type SavedOffer } from './saved-catalogue.ts';
+
+const offerOf = (server: string, tools: number): SavedOffer => ({
+  fingerprint: `of "${server}"`,
+  offer: {
+    server,
+    about: { info: '{}', instructions: undefined, capabilities: ['tools'], protocolVersion: '2025-11-25' },
+    tools: Array.from({ length: tools }, (_, i) => ({
+      key: `t${i}`,
+      text: `{"name":"t${i}","description":"ü → \\n"}`,
+    })),
+    prompts: [{ key: 'ask', text: '{"name":"ask"}' }],
+    resources: [],
+    templates: [],
+    hints: { tools: { ttlMs: 5, scope: 'public' } },
+    held: ['x://held'],
+  },
+});
+
+test('a catalogue of any size is read as it was saved, and is not written again as long as it is the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+  atEnd(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'catalogue.json');
+  const offers = [offerOf('none', 0), offerOf('a', 100), offerOf('b', 250)];
+  const saver = catalogueSaver(path, catalogueDigest([]), { toSave: () => offers }, logLines());
+  await saver.close();
+  expect(await loadCatalogue(path, logLines())).toEqual(JSON.parse(JSON.stringify(offers)));
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+    version: 1,
+    offers: JSON.parse(JSON.stringify(offers)) as unknown,
+  });
+  const { ino } = statSync(path);
+  const again = await loadCatalogue(path, logLines());
+  await catalogueSaver(path, catalogueDigest(again), { toSave: () => offers }, logLines()).close();
+  expect(statSync(path).ino).toBe(ino);
+  await catalogueSaver(path, catalogueDigest(again), { toSave: () => offers.slice(1) }, logLines()).close();
+  expect(await loadCatalogue(path, logLines())).toHaveLength(2);
+});
