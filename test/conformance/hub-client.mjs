@@ -13,7 +13,16 @@ const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 /** Sign-ins in one run: more means that they lead nowhere. */
 const signIns = 2;
 
-const { client_id: clientId, client_secret: clientSecret } = context;
+/**
+ * A hub on loopback has no document of its own that an authorization server could fetch, so its settings name one that
+ * is hosted elsewhere: that of the suite, which is written in the scenario alone.
+ */
+const hostedDocument = 'https://conformance-test.local/client-metadata.json';
+
+const {
+  client_id: clientId = scenario === 'auth/basic-cimd' ? hostedDocument : undefined,
+  client_secret: clientSecret,
+} = context;
 const oauth = clientId && { clientId, clientSecret };
 let known;
 const hub = await startHub(

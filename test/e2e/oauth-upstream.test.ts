@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
+import { tlsInFrontOf } from '../kit/https.ts';
 import { oauthFixture, type OAuthFixture } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -514,6 +515,42 @@ test('with a public address the hub is known by its own document', async () => {
   const page = await fetch(`${hub.url}/oauth/callback${search}`, { headers: { cookie } });
   expect(page.status).toBe(200);
   await status(hub, admin, 'connected');
+});
+
+test('an authorization server fetches that document over https, and the browser comes back the same way', async () => {
+  const fixture = await oauthFixture({ clientDocuments: true, noRegistration: true });
+  const publicUrl = 'https://hub.example.com';
+  const { hub, admin } = await guardedHub(fixture, { env: { INSTALL_BASE_URL: publicUrl } });
+  const visit = await tlsInFrontOf(hub, publicUrl);
+  const fetched: string[] = [];
+  fixture.switches.documentOf = async (id) => {
+    fetched.push(id);
+    const { status, type, text } = await visit(id);
+    expect([status, type]).toEqual([200, 'application/json']);
+    return JSON.parse(text) as unknown;
+  };
+  const form = 'username=admin&password=correct+horse';
+  const begun = await visit(await shownUrl(hub, admin), { body: form });
+  expect(begun.status, begun.text).toBe(303);
+  const asked = await fetch(begun.location, { redirect: 'manual' });
+  expect(asked.status, await asked.text()).toBe(302);
+  const back = await visit(asked.headers.get('location') ?? '', { cookie: begun.cookie });
+  expect(back.status, back.text).toBe(200);
+  await status(hub, admin, 'connected');
+  expect(fetched).toEqual([`${publicUrl}/oauth/client-metadata.json`]);
+  expect(fixture.exchanges[0]?.get('client_id')).toBe(fetched[0]);
+  expect(fixture.registered).toEqual([]);
+});
+
+test('a hub without a public address is known by a document that is hosted elsewhere', async () => {
+  const fixture = await oauthFixture({ clientDocuments: true, noRegistration: true });
+  const clientId = 'https://files.example.com/toolhub.json';
+  const { hub, admin } = await guardedHub(fixture, {}, { oauth: { clientId } });
+  fixture.switches.documentOf = async () => ({ client_id: clientId, redirect_uris: [`${hub.url}/oauth/callback`] });
+  const page = await browse(await shownUrl(hub, admin));
+  expect(page.status, page.text).toBe(200);
+  await status(hub, admin, 'connected');
+  expect(fixture.exchanges[0]?.get('client_id')).toBe(clientId);
 });
 
 test('the callback is not below the base path, and needs no login', async () => {

@@ -34,6 +34,8 @@ export interface OAuthSwitches {
   deny?: string;
   noRegistration?: boolean;
   clientDocuments?: boolean;
+  /** Fetches the document of a client whose id is an address; without it such a client is believed. */
+  documentOf?: (id: string) => Promise<unknown>;
   /** Seconds; default 3600. */
   expiresIn?: number;
   /** The scope that calls of tools need besides. */
@@ -166,6 +168,13 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
     return client && client.secret === given ? id : undefined;
   }
 
+  async function isDocumented(id: string, redirectUri: string): Promise<boolean> {
+    if (!id.startsWith('https://')) return false;
+    if (!switches.documentOf) return true;
+    const found = (await switches.documentOf(id)) as { client_id?: unknown; redirect_uris?: unknown[] };
+    return found.client_id === id && found.redirect_uris?.includes(redirectUri) === true;
+  }
+
   const authority = await serve(async (req, res, url, body) => {
     fixture.asked.push(url.pathname);
     const path = `${req.method} ${url.pathname}`;
@@ -201,7 +210,7 @@ export async function oauthFixture(switches: OAuthSwitches = {}): Promise<OAuthF
       const id = query.get('client_id') ?? '';
       const redirectUri = query.get('redirect_uri') ?? '';
       const client = clients.get(id);
-      const known = client ? (client.redirectUris?.includes(redirectUri) ?? true) : id.startsWith('https://');
+      const known = client ? (client.redirectUris?.includes(redirectUri) ?? true) : await isDocumented(id, redirectUri);
       if (!known || query.get('code_challenge_method') !== 'S256') return json(res, 400, { error: 'invalid_request' });
       const back = new URL(redirectUri);
       back.searchParams.set('state', query.get('state') ?? '');
