@@ -39,11 +39,11 @@ export interface Health {
   readonly hubs?: { readonly reachable: number };
 }
 
-/** In MB: the hub's own process, and all programs of its servers (shared pages are counted once among them). */
+/** In MB: the hub's own process, and all below it (pages that several have are divided among them). */
 export interface Memory {
   readonly hub: number;
-  readonly programs: number;
-  readonly programCount: number;
+  readonly below: number;
+  readonly belowCount: number;
 }
 
 /** A version of the hub that can be started. */
@@ -194,8 +194,8 @@ function deployed({ port }: Place, { pid, ended, stop, output, isBelowInit }: St
       const sum = each.reduce((all, one) => all + one, 0);
       return {
         hub: Math.round(kilobytes(hub, 'status', 'VmRSS') / 1_024),
-        programs: Math.round(sum / 1_024),
-        programCount: programs.length,
+        below: Math.round(sum / 1_024),
+        belowCount: programs.length,
       };
     },
   };
@@ -203,7 +203,9 @@ function deployed({ port }: Place, { pid, ended, stop, output, isBelowInit }: St
 
 function kilobytes(pid: number, file: string, member: string): number {
   try {
-    return Number(new RegExp(`^${member}: +(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1] ?? 0);
+    return Number(
+      new RegExp(`^${member}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1] ?? 0,
+    );
   } catch {
     return 0; // It has ended meanwhile.
   }

@@ -11,6 +11,7 @@ import { sharedPostgres, tempFolder } from '../kit/databases.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { freePort } from '../kit/processes.ts';
 import { reachableAt, replicaSecret } from '../kit/replicas.ts';
+import { hasSmallDisks, smallDisk } from '../kit/small-disk.ts';
 import { hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { type TcpLink, tcpLink } from '../kit/tcp-link.ts';
 import { until } from '../kit/until.ts';
@@ -64,7 +65,10 @@ test('three hubs through faults', async () => {
   const hubs: Placed[] = [];
   const clocks = tempFolder();
 
-  async function addHub(clockAheadMs = 0): Promise<Placed> {
+  async function addHub({
+    clockAheadMs = 0,
+    folder,
+  }: { clockAheadMs?: number; folder?: string } = {}): Promise<Placed> {
     const port = await freePort();
     const link = await tcpLink(() => port);
     const env: Record<string, string> = {
@@ -74,7 +78,7 @@ test('three hubs through faults', async () => {
       INTERNAL_URL: `http://127.0.0.1:${link.port}`,
     };
     if (clockAheadMs !== 0) env['NODE_OPTIONS'] = `--import=${otherClock(clocks, clockAheadMs)}`;
-    const hub = await hubProcess({ ...settings, env });
+    const hub = await hubProcess({ ...settings, env, ...(folder !== undefined && { folder }) });
     await hub.connected(2);
     const placed = { hub, link };
     hubs.push(placed);
@@ -202,13 +206,25 @@ test('three hubs through faults', async () => {
   await scenario('clocks 10 min ahead and behind', async () => {
     for (const ahead of [600_000, -600_000]) {
       const [old] = hubs;
-      await addHub(ahead);
+      await addHub({ clockAheadMs: ahead });
       if (!old) continue;
       take(old);
       await old.hub.stop('SIGTERM');
     }
     await lasting();
   });
+  if (hasSmallDisks) {
+    const disk = smallDisk();
+    const onDisk = await addHub({ folder: disk.folder });
+    await scenario('the disk of one hub is full', async () => {
+      disk.fill();
+      await lasting();
+      disk.free();
+      await lasting(5_000);
+    });
+    take(onDisk);
+    await onDisk.hub.stop('SIGTERM');
+  }
   stop.abort();
   await running;
   // By the clock of the hub that is asked: the tokens of others may be from its future.

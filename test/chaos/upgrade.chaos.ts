@@ -71,7 +71,7 @@ test('three hubs of a company are upgraded while they are used', async () => {
   const load = await startLoad(front.url);
   const lines: string[] = [`Hubs: ${now.how}.`, ''];
 
-  lines.push('| hub | MB of the hub | programs of servers | MB of the programs |', '|---|---|---|---|');
+  lines.push('| hub | MB of the hub | processes below it | MB of these |', '|---|---|---|---|');
   for (const [i, hub] of hubs.entries()) lines.push(memoryRow(places[i]?.name ?? '', hub));
   await sleep(steadyMs);
 
@@ -102,7 +102,7 @@ test('three hubs of a company are upgraded while they are used', async () => {
   await sleep(steadyMs);
   const { calls, woken, lists, errors, slowestMs } = await load.stop();
 
-  lines.push('', '| hub, upgraded | MB of the hub | programs of servers | MB of the programs |', '|---|---|---|---|');
+  lines.push('', '| hub, upgraded | MB of the hub | processes below it | MB of these |', '|---|---|---|---|');
   for (const [i, hub] of hubs.entries()) lines.push(memoryRow(places[i]?.name ?? '', hub));
   lines.push(
     '',
@@ -251,6 +251,6 @@ async function traceOfOneCall(url: string, telemetry: Collector, server: Hostile
 const s = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 function memoryRow(name: string, hub: Deployed): string {
-  const { hub: own, programs, programCount } = hub.memory();
-  return `| ${name} | ${own} | ${programCount} | ${programs} |`;
+  const { hub: own, below, belowCount } = hub.memory();
+  return `| ${name} | ${own} | ${belowCount} | ${below} |`;
 }
