@@ -17,6 +17,7 @@ import { checkSecrets } from './checks/secrets.ts';
 import { checkServers } from './checks/servers.ts';
 import { checkSettings, type PreparedServer, settingsPlace } from './checks/settings.ts';
 import { checkTelemetry } from './checks/telemetry.ts';
+import { checkWorkers } from './checks/workers.ts';
 import { checkVariables } from './checks/variables.ts';
 import { noLog, openProbes } from './probe.ts';
 import { readStoredSignIns, type StoredSignIns } from './stored-sign-ins.ts';
@@ -66,6 +67,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
   const checks = [
     node,
     ...machine,
+    ...checkWorkers(env.workers),
     ...(await checkDatabase({ ...env, log: noLog })),
     ...(await checkAside(env.dataDir)),
     ...checkPermissions(env.dataDir, env.settingsPath),

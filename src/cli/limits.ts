@@ -5,6 +5,15 @@ export const cliLimits = {
    * process ends anyway.
    */
   stopMs: 15_000,
+  /**
+   * A worker that ended is started again after the first, and after twice as long each time that it ends within
+   * `workerHeldMs`, up to the most: one that cannot start must not take a core.
+   */
+  workerAgainMs: 200,
+  workerAgainMostMs: 30_000,
+  workerHeldMs: 60_000,
+  /** The page of metrics of all workers waits so long for each. */
+  workersMetricsMs: 2_000,
   /** The start-up lines look at the servers this often, and name one that has not connected after this long. */
   announcePollMs: 100,
   announceSlowMs: 3_000,

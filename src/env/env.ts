@@ -44,6 +44,8 @@ export interface Env {
   readonly installBaseUrl: string | undefined;
   /** Where other hubs on the same database reach this one, when it is not where it listens. No path. */
   readonly internalUrl: string | undefined;
+  /** Processes that share the port; above 1 only with PostgreSQL. */
+  readonly workers: number;
   /** Where the dashboard's choice of servers comes from. No slash at the end. */
   readonly registryUrl: string;
   readonly smart: SmartEnv;
@@ -143,6 +145,7 @@ const schema = z.object({
     const isPlain = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
     return isPlain && /^https?:$/.test(url.protocol) ? url.origin : undefined;
   }).optional(),
+  WORKERS: whole(1, 64, 'processes').default(1),
   MCP_REGISTRY_URL: webUrl.default('https://registry.modelcontextprotocol.io'),
   OIDC_ISSUER: checked('an https:// address, as the provider spells it', word, (text) => {
     const issuer = text.replace(/\/\.well-known\/openid-configuration\/?$/, '');
@@ -226,6 +229,9 @@ export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd(
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).map(([name, { text }]) => [name, text])));
   if (!parsed.success || inFiles.problems.length > 0)
     throw misconfigured(inFiles.problems, parsed.error?.issues ?? [], given);
+  const refused = refusedWorkers(parsed.data);
+  if (refused !== undefined)
+    throw misconfigured([{ path: given['WORKERS']?.from ?? 'WORKERS', message: refused }], [], given);
   for (const name of ownSecrets) delete variables[name];
   return toEnv(parsed.data, variables);
 }
@@ -264,6 +270,16 @@ function secretsInFiles(variables: Readonly<Record<string, string>>, folder: str
   return { texts, problems };
 }
 
+/** Why several processes cannot run as one hub. */
+function refusedWorkers({ WORKERS, DB_URL, INTERNAL_URL }: z.output<typeof schema>): string | undefined {
+  if (WORKERS === 1) return undefined;
+  if (DB_URL.kind !== 'postgres')
+    return `found "${WORKERS}", which takes a PostgreSQL that all processes share (the embedded database is one process's own). Set DB_URL to its address, or leave WORKERS out`;
+  if (INTERNAL_URL !== undefined)
+    return `found "${WORKERS}", and INTERNAL_URL, which is one address, while each process needs its own. Leave one of them out`;
+  return undefined;
+}
+
 function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): Env {
   return {
     host: v.HOST,
@@ -285,6 +301,7 @@ function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): E
     allowedHosts: v.ALLOWED_HOSTS,
     installBaseUrl: v.INSTALL_BASE_URL,
     internalUrl: v.INTERNAL_URL,
+    workers: v.WORKERS,
     registryUrl: v.MCP_REGISTRY_URL,
     smart: {
       enabled: v.SMART_ROUTING_ENABLED,

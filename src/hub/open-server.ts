@@ -8,6 +8,8 @@ import type { HttpEntry } from '../http/frame/http-entry.ts';
 import { createFastPath, type FastPath } from '../wire/fast-path.ts';
 import { wireLimits } from '../wire/limits.ts';
 import { SafeResponse } from '../wire/safe-response.ts';
+import type { Worker } from './worker.ts';
+import { createWorkerConnections } from './worker-connections.ts';
 
 /** What clients connect to. One way of answering follows another, the server and its address stay. */
 export interface HttpServer {
@@ -15,6 +17,10 @@ export interface HttpServer {
   readonly fastPath: FastPath;
   /** Listens, if it does not yet; gives the address without a path. Errors are those of `listen`. */
   listen(): Promise<string>;
+  /** Of one of several workers that listens: its own address, beside the one that all share. */
+  readonly ownUrl: string | undefined;
+  /** Resolves once the connections are over that came neither from `listen` nor with it. */
+  closeOthers(): Promise<void>;
   /** How requests are answered before there is an HTTP entry. */
   answer(unready: RequestListener): void;
   /** Which addresses other hubs have: such stand for many clients. */
@@ -23,7 +29,12 @@ export interface HttpServer {
   open(httpEntry: HttpEntry, bodies: ByteBudget): void;
 }
 
-export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>, log: Logger): HttpServer {
+/** `worker`: set for one of several that share the port. */
+export function createHttpServer(
+  env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
+  log: Logger,
+  worker?: Worker,
+): HttpServer {
   let unready: RequestListener | undefined;
   let opened: { readonly httpEntry: HttpEntry; readonly bodies: ByteBudget } | undefined;
   let address: Promise<string> | undefined;
@@ -32,6 +43,9 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
     requestTimeout: wireLimits.requestReadMs,
     ServerResponse: SafeResponse,
   });
+  const isMcp = (url: string | undefined): boolean => opened?.httpEntry.isMcp(url ?? '/') === true;
+  let ownUrl: string | undefined;
+  const own = worker && createWorkerConnections(server, worker, env.host, isMcp);
   server.on('request', (req, res) => (opened ? opened.httpEntry.enter(req, res) : unready?.(req, res)));
   let isHubAt = (_address: string): boolean => false;
   const clientAt = clientOf(env.trustProxy);
@@ -42,9 +56,10 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
     refused: refusedConnections(log),
   };
   const fastPath = createFastPath(server, {
-    takes: (url) => opened?.httpEntry.isMcp(url) === true,
+    takes: isMcp,
     handle: (req, res) => opened?.httpEntry.enterMcp(req, res),
     bounds,
+    elsewhere: own && ((socket, unread) => own.elsewhere(socket, unread)),
     bodies: {
       hold: (bytes, size) => opened?.bodies.hold(bytes, size) === true,
       release: (bytes) => opened?.bodies.release(bytes),
@@ -53,7 +68,15 @@ export function createHttpServer(env: Pick<Env, 'trustProxy' | 'host' | 'port'>,
   return {
     server,
     fastPath,
-    listen: () => (address ??= listen(server, env.host, env.port)),
+    listen: () =>
+      (address ??= listen(server, env.host, env.port).then(async (url) => {
+        ownUrl = await own?.listen();
+        return url;
+      })),
+    get ownUrl() {
+      return ownUrl;
+    },
+    closeOthers: async () => own?.close(),
     answer(listener) {
       unready = listener;
     },

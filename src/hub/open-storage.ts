@@ -22,6 +22,7 @@ import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
+import { joinLogs, type Worker } from './worker.ts';
 import { recordPolicyFiles, recordSettings } from './record-settings.ts';
 
 export interface OpenStorage {
@@ -30,10 +31,11 @@ export interface OpenStorage {
   /** Where requests are answered when the settings have to be waited for. */
   readonly httpServer: HttpServer;
   readonly stop: AbortSignal | undefined;
+  readonly worker: Worker | undefined;
 }
 
 /** What outlives the process: the data folder, the database, the settings, what was recorded. */
-export async function openStorage({ env, book, httpServer, stop }: OpenStorage, closers: Closers) {
+export async function openStorage({ env, book, httpServer, stop, worker }: OpenStorage, closers: Closers) {
   const log: LoggerFor = (service) => book.for(service);
   const security = book.security('api');
   const room = createFullDiskRetry(log('hub'));
@@ -78,6 +80,7 @@ export async function openStorage({ env, book, httpServer, stop }: OpenStorage, 
   makeSampleFolder(settings.current, dataDir.path, process.cwd());
   const records = openRecords({ feed: book, database, log: log('hub'), journal });
   closers.add(() => records.close());
+  if (worker) joinLogs(worker, book, records, closers);
   return { book, log, security, dataDir, database, settings, records, audit, room };
 }
 

@@ -37,6 +37,7 @@ import type { Clients } from './open-clients.ts';
 import { openSignIns } from './open-sign-ins.ts';
 import { openUserCredentials } from './open-user-credentials.ts';
 import type { SecretFiles } from './secret-files.ts';
+import type { Worker } from './worker.ts';
 
 interface UpstreamStorage {
   readonly book: LogBook;
@@ -46,6 +47,7 @@ interface UpstreamStorage {
   readonly database: DatabaseHandle;
   readonly audit: Pick<AuditSink, 'record'>;
   readonly files: SecretFiles;
+  readonly worker: Worker | undefined;
 }
 
 interface UpstreamNeeds {
@@ -66,13 +68,13 @@ interface UpstreamNeeds {
  * before `pool.reconcile`.
  */
 export async function openUpstream(env: Env, storage: UpstreamStorage, closers: Closers, needs: UpstreamNeeds) {
-  const { book, log, dataDir } = storage;
+  const { book, log, dataDir, worker } = storage;
   const { changed } = needs;
   const settings = () => storage.settings.current;
   const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
   const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
   closers.add(() => eras.close());
-  const processes = openProcesses(env, dataDir, log, closers);
+  const processes = openProcesses({ ...env, dataDir: worker?.dataDir ?? env.dataDir }, dataDir, log, closers);
   const { connectTimeoutMs, requestTimeoutMs } = env;
   // The environment and the files are the operator's: nothing of them is put into the settings of a server that is not
   // trusted.
@@ -117,13 +119,14 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const expand = reporting(expanded, unset.found);
   const connecting = {
     load: loadChannel,
-    open: opening({ ...opener, expand, log: serverLog }, { signIns, credentials }),
+    open: opening({ ...opener, expand, log: serverLog }, { signIns, credentials, programs: worker?.programs }),
     version,
     connectTimeoutMs,
     requestTimeoutMs,
     startsAtOnce: Math.max(upstreamLimits.startsAtOnce, availableParallelism() * upstreamLimits.startsPerCore),
     eras,
     sessionEnded: (session: EndedSession, ms: number) => needs.tracing?.()?.sessionEnded(session, ms),
+    requestIds: worker && { of: worker.count, remainder: worker.number - 1 },
     log: serverLog,
     inUse: (server: string) => needs.clients().isInUse(server),
     // The last output of a server that ended may hold a secret, and clients are told of it.
@@ -133,6 +136,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     ...connecting,
     changed,
     saved,
+    restarting: worker && ((server: string) => worker.programs.end(server)),
     authorizationUrl: signIns.authorizationUrl,
     unasked: (server, ...said) => needs.clients().said(server, undefined, ...said),
   });
@@ -154,11 +158,17 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   return { asked, pool, dedicated, signIns, grants, savedDigest: catalogueDigest(saved) };
 }
 
-/** Opens channels: those of one owner with what is theirs, and the one that lists with what users share for that. */
-function opening(
-  opener: ChannelOpener,
-  { signIns, credentials }: { readonly signIns: SignIns; readonly credentials: UserCredentials },
-) {
+interface OpenedWith {
+  readonly signIns: SignIns;
+  readonly credentials: UserCredentials;
+  readonly programs: ChannelOpener['programs'];
+}
+
+/**
+ * Opens channels: those of one owner with what is theirs, and the one that lists with what users share for that. The
+ * program of the latter runs once for all workers.
+ */
+function opening(opener: ChannelOpener, { signIns, credentials, programs }: OpenedWith) {
   return (server: ServerSettings, events: ChannelEvents, opened?: OpenedFor) => {
     const given: OpenedFor = opened ?? { own: credentials.forListing(server) };
     const { user, headers, own } = given;
@@ -167,6 +177,7 @@ function opening(
       ...opener,
       passed: headers,
       own,
+      programs: opened ? undefined : programs,
       // Its own values, also when others are bound by now: a program that ends still prints the old ones.
       log: (of) => cleanLog(opener.log(of), hide),
       credential: (wanted, transport) => signIns.credential(wanted, transport, user),

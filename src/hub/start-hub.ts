@@ -54,6 +54,7 @@ import { openAccess } from './open-access.ts';
 import { openSeenSettings } from './seen-settings.ts';
 import { internalUrls, openReplicas } from './open-replicas.ts';
 import { openStorage } from './open-storage.ts';
+import type { Worker } from './worker.ts';
 import { createSecretFiles } from './secret-files.ts';
 import { createServerReadiness, type ServerReadiness } from './server-readiness.ts';
 
@@ -61,22 +62,27 @@ import { createServerReadiness, type ServerReadiness } from './server-readiness.
  * Builds every part of the hub in order and starts it; the only place that knows them all. Returns as soon as it
  * listens: servers connect afterwards. Throws HubError `misconfigured` or `conflict` when it cannot start; nothing is
  * left open then. A hub whose settings are in a database that is away listens, answers 503, and waits for it, until
- * `stop` is aborted.
+ * `stop` is aborted. `worker`: set for one of several processes of one hub.
  */
-export async function startHub(env: Env, stop?: AbortSignal): Promise<Hub> {
+export async function startHub(env: Env, stop?: AbortSignal, worker?: Worker): Promise<Hub> {
   const closers = newClosers();
   try {
-    return await build(env, closers, stop);
+    return await build(env, closers, { stop, worker });
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function build(env: Env, closers: Closers, stop: AbortSignal | undefined): Promise<Hub> {
-  const book = openLog(env, closers);
-  const httpServer = createHttpServer(env, book.for('hub'));
-  const storage = await openStorage({ env, book, httpServer, stop }, closers);
+interface Asked {
+  readonly stop: AbortSignal | undefined;
+  readonly worker: Worker | undefined;
+}
+
+async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promise<Hub> {
+  const book = openLog(env, closers, worker);
+  const httpServer = createHttpServer(env, book.for('hub'), worker);
+  const storage = await openStorage({ env, book, httpServer, stop, worker }, closers);
   const { log, dataDir, database, settings, records } = storage;
   const group = await openReplicas({ ...storage, env, httpServer }, closers);
 
@@ -84,7 +90,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   let hideSecrets = (): void => {};
   const files = createSecretFiles(log('hub'), () => hideSecrets());
   const address = () => env.installBaseUrl ?? settings.current.system.baseUrl ?? listening;
-  const upstream = await openUpstream(env, { ...storage, files }, closers, {
+  const upstream = await openUpstream(env, { ...storage, files, worker }, closers, {
     changed: () => loop.flag(),
     signInsChanged() {
       // Tokens are secrets too.
@@ -140,7 +146,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
   const bodies = bodyBudget(current);
-  const figures = await openTelemetry(env, { ...storage, ...httpServer, clients, pool, bodies }, closers);
+  const figures = await openTelemetry(env, { ...storage, ...httpServer, clients, pool, bodies, worker }, closers);
   const { arrivals, forRequests } = openCallRecords({ ...storage, ...figures, ...book, changes }, closers);
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
   const governance = openGovernance(governed, closers);
@@ -166,7 +172,7 @@ async function build(env: Env, closers: Closers, stop: AbortSignal | undefined):
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
   others.open(answer, closers);
-  group.replicas?.join(internalUrls(env, listening), servers.settled(hubLimits.startCalmMs));
+  group.replicas?.join(internalUrls(env, httpServer.ownUrl ?? listening), servers.settled(hubLimits.startCalmMs));
   startInBackground(servers, database, smart);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
@@ -225,17 +231,18 @@ function startInBackground(servers: ServerReadiness, database: Startable, smart:
 /** What a stopping hub does first: the others send nothing more here, what runs is answered, streams end. */
 function drainAtEnd(
   closers: Closers,
-  { server, fastPath }: Pick<HttpServer, 'server' | 'fastPath'>,
+  { server, fastPath, closeOthers }: Pick<HttpServer, 'server' | 'fastPath' | 'closeOthers'>,
   streams: readonly { close(): void }[],
   { replicas, waiting }: { readonly replicas: OpenReplicas | undefined; readonly waiting: () => number },
 ): void {
   const passed = replicas ? [replicas.streams] : [];
-  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed]));
+  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed], closeOthers()));
   if (replicas) closers.add(() => replicas.leave(waiting));
 }
 
-function openLog(env: Env, closers: Closers): LogBook {
-  const book = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() });
+function openLog(env: Env, closers: Closers, worker: Worker | undefined): LogBook {
+  const format = env.logFormat ?? usualFormat();
+  const book = createLog({ level: env.logLevel, format, ...(worker && { always: { worker: worker.number } }) });
   closers.add(() => book.close());
   return book;
 }

@@ -30,6 +30,8 @@ export interface LogOptions {
   write?: (line: string) => void;
   now?: () => number;
   secrets?: Iterable<string>;
+  /** Said with every entry. */
+  always?: LogFields;
   /** Colours in `pretty` lines; by default when standard output is a terminal that has them. */
   colour?: boolean;
 }
@@ -51,7 +53,8 @@ export function createLog(options: LogOptions): LogBook {
     const time = now();
     lastId = Math.max(lastId + 1, time * 1000);
     const text = cleaner.clean(said);
-    const kept = fields && cleanFields(fields, cleaner.clean);
+    const all = options.always ? { ...options.always, ...fields } : fields;
+    const kept = all && cleanFields(all, cleaner.clean);
     const entry: LogEntry = {
       id: lastId,
       timestamp: new Date(time).toISOString(),

@@ -24,6 +24,8 @@ export interface LogStream {
    * are open, `not_ready` after `close`.
    */
   open(options: StreamOptions, sink: Sink): Reader;
+  /** Passes on an entry that another process of this hub has made, and stored. */
+  hear(log: LogEntry): void;
   /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
   broadcast(event: { readonly type: string }): void;
   /** How many read now. */
@@ -72,6 +74,11 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
       readers.add(open);
       begin(open, options).catch(() => open.reader.close());
       return open.reader;
+    },
+    hear(log) {
+      if (readers.size === 0) return;
+      const text = frame(lastId, { type: 'log', log: asAnswered(log) });
+      for (const reader of readers) reader.entry(log, text);
     },
     broadcast: send,
     readers: () => readers.size,

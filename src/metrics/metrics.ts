@@ -15,12 +15,12 @@ export interface Metrics {
 
 export function createMetrics(sources: MetricSources): Metrics {
   const watched = watchProcess();
-  return {
+  const metrics: Metrics = {
     async read(form = 'plain') {
       // The library is loaded only when metrics are read.
       const { createPage, pageTypes } = await import('./page.ts');
       const page = createPage(form);
-      await this.describe(page);
+      await metrics.describe(page);
       return { text: await page.text(), type: pageTypes[form] };
     },
     async describe(page) {
@@ -33,4 +33,5 @@ export function createMetrics(sources: MetricSources): Metrics {
     },
     close: () => watched.close(),
   };
+  return metrics;
 }

@@ -147,6 +147,13 @@ export const upstreamLimits = {
   upstreamInFlight: 10_000,
   /** Bytes waiting for a child that does not read its stdin before calls to it are refused. */
   upstreamBacklogBytes: 64 * 1024 * 1024,
+  /** Workers: the largest frame between two of them, and the size of the pieces that larger messages go in. */
+  frameBytes: 1024 * 1024,
+  framePieceBytes: 64 * 1024,
+  /** Workers: a program whose only worker was killed waits so long for the next one. */
+  programKeptMs: 30_000,
+  /** Workers: while a program starts, what it printed is told this often. */
+  printedEveryMs: 250,
   /** Resolution of call timeouts. */
   deadlineTickMs: 50,
   /**

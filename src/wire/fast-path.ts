@@ -30,6 +30,8 @@ export interface FastPathOptions {
   readonly bounds: ConnectionBounds;
   /** The memory for bodies of requests. */
   readonly bodies: BodyMemory;
+  /** Takes a connection, with what was read of it, whose request is for neither `handle` nor the server's listeners. */
+  readonly elsewhere?: ((socket: Socket, unread: Buffer) => boolean) | undefined;
   /** Connections are looked through this often for what is over its time, which is minutes. */
   readonly sweepMs?: number;
 }
@@ -41,7 +43,7 @@ export interface FastPathOptions {
  */
 export function createFastPath(
   server: Server,
-  { takes, handle, bounds, bodies, sweepMs = 5_000 }: FastPathOptions,
+  { takes, handle, bounds, bodies, elsewhere, sweepMs = 5_000 }: FastPathOptions,
 ): FastPath {
   const plain = new Set<PlainConnection>();
   const connections = new Connections(bounds, server.requestTimeout);
@@ -52,6 +54,7 @@ export function createFastPath(
     takes,
     handle,
     handOver(socket: Socket, unread: Buffer) {
+      if (elsewhere?.(socket, unread)) return;
       // Otherwise the stream, whose chunk this is, would ask for the next one after the server has paused, and the rest
       // of a body would pile up in memory.
       socket.read(0);

@@ -20,6 +20,7 @@ import { checkPort } from './port.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkServers } from './servers.ts';
 import { checkSettings, settingsPlace } from './settings.ts';
+import { checkWorkers } from './workers.ts';
 import { checkVariables } from './variables.ts';
 
 let folder = '';
@@ -36,6 +37,12 @@ const program = (name: string, text = '#!/bin/sh\nexit 0\n') => {
 const stdio = (name: string, command: string, env: Record<string, string> = {}): ReadyServer => {
   return { name, transport: { type: 'stdio', command, args: [], env, cwd: undefined } };
 };
+
+test('workers: as many as there are cores', () => {
+  expect(checkWorkers(1, 1)).toEqual([]);
+  expect(checkWorkers(2, 2)).toMatchObject([{ status: 'ok' }]);
+  expect(checkWorkers(3, 2)).toMatchObject([{ status: 'warn', fix: expect.stringContaining('WORKERS to 2') }]);
+});
 
 describe('Node.js', () => {
   test.each([

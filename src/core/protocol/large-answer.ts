@@ -21,6 +21,11 @@ export class LargeAnswer {
     this.#parts = parts;
   }
 
+  /** The whole message. */
+  get whole(): LargeText {
+    return this.#parts.whole;
+  }
+
   get result(): LargeText {
     const { whole, result } = this.#parts;
     return whole.slice(result.start, result.end);

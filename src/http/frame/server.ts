@@ -17,15 +17,16 @@ export async function listen(server: Server, host: string, port: number): Promis
 
 /**
  * Stops to accept, lets running requests end for `drainMs`, then closes what is left. `streams` would never end by
- * themselves.
+ * themselves. `others`: the end of connections that the server does not know it has.
  */
 export async function closeServer(
   server: Server,
   fastPath: FastPath,
   drainMs: number,
   streams: readonly { close(): void }[],
+  others: Promise<void> = Promise.resolve(),
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = Promise.all([new Promise<void>((resolve) => server.close(() => resolve())), others]);
   for (const stream of streams) stream.close();
   fastPath.end();
   // A connection that was answering becomes idle when it is done, and would stay open for the next request.

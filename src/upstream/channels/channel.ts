@@ -36,6 +36,8 @@ export interface Channel {
    * be negotiated again.
    */
   forgetSession(): void;
+  /** Whether calls that came through other channels to the same program were given up and may still be on. */
+  readonly isContested?: boolean;
   /** Absent where a channel hears nothing but messages. */
   printed?(): Printed;
   /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */

@@ -9,6 +9,9 @@ import type { SandboxPlaces } from './stdio/sandbox.ts';
 import { HubError } from '../../core/errors.ts';
 import { slotsOf } from '../../core/access/per-user.ts';
 import { openStdioChannel } from './stdio/channel.ts';
+import { launcherOf } from './stdio/launcher.ts';
+import type { WantedProgram } from './shared/told.ts';
+import type { ProgramClient } from './shared/program-client.ts';
 
 export interface ChannelOpener {
   /** The server's transport with its placeholders filled in. Throws HubError when it cannot be used. */
@@ -27,6 +30,8 @@ export interface ChannelOpener {
   readonly reaper: Reaper;
   /** What programs in a sandbox do not see, and where their homes are. */
   readonly sandboxes: SandboxPlaces;
+  /** Set where programs run in another process, which several workers share. */
+  readonly programs?: ProgramClient | undefined;
   /** The turns of launchers. */
   readonly installs: InstallQueue;
   readonly connectTimeoutMs: number;
@@ -65,23 +70,29 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
   const { inheritedEnv, owner, reaper, installs, connectTimeoutMs, requestTimeoutMs, userAgent } = options;
   const remote = { name, maxMessageBytes, log, connectTimeoutMs, userAgent, addresses: options.addresses(server) };
   switch (transport.type) {
-    case 'stdio':
+    case 'stdio': {
+      const { command, cwd, sandbox, container } = transport;
+      const args = withOwnArgs(server, transport.args, own);
+      const env = { ...transport.env, ...own?.env };
+      const program = { name, command, args, env, cwd, maxMessageBytes };
+      if (options.programs) {
+        const held = { sandbox, container, isShared: isShared(server) };
+        const isLaunched = container !== undefined || launcherOf(command, args) !== undefined;
+        return options.programs.open({ ...program, ...held }, { isLaunched, log }, events);
+      }
       return openStdioChannel(
         {
-          ...transport,
-          args: withOwnArgs(server, transport.args, own),
-          env: { ...transport.env, ...own?.env },
-          name,
-          maxMessageBytes,
+          ...program,
           log,
           inheritedEnv,
           owner,
           reaper,
           installs,
-          ...heldBy(server, transport, options.sandboxes),
+          ...heldBy({ sandbox, container, isShared: isShared(server) }, options.sandboxes),
         },
         events,
       );
+    }
     case 'streamable-http':
     case 'sse':
     case 'auto': {
@@ -108,13 +119,12 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
 }
 
 /** Whether it runs in a container, in a sandbox, or as the hub does. */
-function heldBy(
-  server: ServerSettings,
-  { sandbox, container }: UsableTransport & { readonly type: 'stdio' },
+export function heldBy(
+  { sandbox, container, isShared }: Pick<WantedProgram, 'sandbox' | 'container' | 'isShared'>,
   places: SandboxPlaces,
 ) {
   if (container) return { contained: { container, sandbox, places } };
-  return { sandboxed: sandbox && { sandbox, places, isShared: isShared(server) } };
+  return { sandboxed: sandbox && { sandbox, places, isShared } };
 }
 
 /** Several processes of it run for different callers. */

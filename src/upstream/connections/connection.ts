@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { ItemKind, Offer } from '../../core/catalogue.ts';
 import { cleaned, errorText, HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
@@ -6,7 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/types.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
 import type { StartProgress } from '../channels/channel.ts';
-import type { ConnectionOptions } from './options.ts';
+import { type ConnectionOptions, newRequestId } from './options.ts';
 import { type ConnectionStatus, StatusTracker, waitsForCall } from './status.ts';
 import { SignInRequired } from '../channels/credential.ts';
 import { ServerRequestHistory } from './link/server-requests.ts';
@@ -196,7 +195,7 @@ export class Connection {
    */
   takeId(): number {
     let id;
-    do id = randomInt(1, 2 ** 31);
+    do id = newRequestId(this.#options.requestIds);
     while (this.#link?.isTaken(id));
     return id;
   }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { ClientCapabilities } from '../../core/protocol/server-requests.ts';
 import type { Item, Offer } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -29,6 +30,8 @@ export interface ConnectionOptions {
   readonly lists?: boolean;
   /** The tools that other connection knows. */
   readonly knownTools?: (() => readonly Item[]) | undefined;
+  /** Of several who speak with one program, this one: the ids of requests differ in the remainder. */
+  readonly requestIds?: { readonly of: number; readonly remainder: number } | undefined;
   /** How servers were spoken to before. */
   readonly eras?: EraMemory | undefined;
   /** Takes secrets out of what a server says of its own failure, before it is shown or logged. */
@@ -52,4 +55,9 @@ export interface ConnectionOptions {
    * its lock.
    */
   readonly after?: Promise<void> | undefined;
+}
+
+/** An id that no other request of the program has, as far as several who speak with it go. Above 0, within 31 bits. */
+export function newRequestId({ of, remainder }: ConnectionOptions['requestIds'] = { of: 1, remainder: 0 }): number {
+  return randomInt(1, Math.floor(2 ** 31 / of)) * of + remainder;
 }

@@ -27,6 +27,9 @@ export interface PoolOptions {
   readonly clean?: ConnectionOptions['clean'];
   readonly eras?: ConnectionOptions['eras'];
   readonly sessionEnded?: ConnectionOptions['sessionEnded'];
+  readonly requestIds?: ConnectionOptions['requestIds'];
+  /** A server is about to be started again because it was asked for. */
+  readonly restarting?: ((server: string) => void) | undefined;
   /** The address that a user has to open to sign in to a server that waits for it. */
   readonly authorizationUrl?: (server: string) => string | undefined;
   /** Something about a server is not what it was: raise a flag and return. */
@@ -174,9 +177,9 @@ export function createPool(options: PoolOptions): Pool {
       return shown.catalogue;
     },
     restart(name) {
-      const entry = entries.get(name);
-      const server = settings?.servers.get(name);
+      const [entry, server] = [entries.get(name), settings?.servers.get(name)];
       if (closed || !entry || !server?.enabled) return false;
+      options.restarting?.(name);
       stop(name, entry);
       start(server, fingerprint(server), { ...entry, offer: entry.connection.offer ?? entry.saved });
       // Also one that starts on demand.

@@ -111,7 +111,7 @@ export class Link {
 
   /** Whether requests were given up that the server may still be at work on. */
   get hasGivenUp(): boolean {
-    return !this.#givenUp.isEmpty;
+    return !this.#givenUp.isEmpty || this.#channel.isContested === true;
   }
 
   /** Whether the server, which has asked clients before, may be at work, and would not say for which call it asks. */
@@ -133,7 +133,8 @@ export class Link {
   isContested({ called, asker }: AskableCall): boolean {
     const { requestHistory } = this.#options;
     if (!this.#isPipe || this.isStateless) return false;
-    if (this.#givenUp.hasOthers(asker) && requestHistory.mayAsk(called)) return true;
+    const isGivenUp = this.#channel.isContested === true || this.#givenUp.hasOthers(asker);
+    if (isGivenUp && requestHistory.mayAsk(called)) return true;
     if (asker !== undefined || !this.isCrowded) return false;
     // One that waits for its client may do so for minutes; any other is over soon, as a rule.
     if (this.#serverRequests.holdsCalls) return requestHistory.mayAsk(called);

@@ -1,0 +1,179 @@
+import cluster, { type Worker as Process } from 'node:cluster';
+import type { Duplex } from 'node:stream';
+import { setTimeout as after } from 'node:timers/promises';
+import { deferred } from '../../core/deferred.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { WorkerNote } from '../../hub/worker.ts';
+import type { ProgramHost } from '../../upstream/channels/shared/program-host.ts';
+import { type ExitCode, exitCodes } from '../exit.ts';
+import { cliLimits } from '../limits.ts';
+import type { StopSignals } from '../signals.ts';
+import type { FromWorker, MetricsForm, ToWorker, WorkerStart } from './messages.ts';
+
+export interface WorkersOptions {
+  readonly count: number;
+  readonly startOf: (number: number) => Omit<WorkerStart, 'reports'>;
+  readonly programs: ProgramHost;
+  readonly log: Logger;
+}
+
+/** What is known of one of the workers. */
+interface Place {
+  readonly number: number;
+  process: Process | undefined;
+  isReady: boolean;
+  startedAt: number;
+  /** It ended so often before it had held. */
+  failures: number;
+  again: NodeJS.Timeout | undefined;
+}
+
+/** What a worker is started with; the last is its stream to the programs. */
+const streams = ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] as const;
+const programsFd = streams.indexOf('pipe');
+
+/** The processes that serve. */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #places: readonly Place[];
+  /** The first start: the others begin when it is up, and all ends where it is not. */
+  readonly #first = deferred<ExitCode | undefined>();
+  /** Pages of metrics that are being collected. */
+  readonly #collecting = new Map<number, (number: number, text: string) => void>();
+  #lastCollected = 0;
+  /** A worker has served. */
+  #isUp = false;
+  #isStopping = false;
+  #lead: Place | undefined;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    const fresh = { process: undefined, isReady: false, startedAt: 0, failures: 0, again: undefined };
+    this.#places = Array.from({ length: options.count }, (_, i) => ({ number: i + 1, ...fresh }));
+    cluster.setupPrimary({ stdio: [...streams], serialization: 'advanced' });
+  }
+
+  /** Until it is told to stop, or the first worker cannot start. */
+  async run(stop: StopSignals): Promise<ExitCode> {
+    const [one, ...others] = this.#places;
+    if (one) this.#start(one);
+    const failed = await Promise.race([this.#first.promise, stop.asked]);
+    if (failed !== undefined) {
+      await this.#stopAll();
+      return failed;
+    }
+    if (!stop.signal.aborted) for (const place of others) this.#start(place);
+    await stop.asked;
+    return this.#stopAll();
+  }
+
+  #start(place: Place): void {
+    const own = cluster.fork();
+    Object.assign(place, { process: own, isReady: false, startedAt: performance.now() });
+    this.#options.programs.serve(place.number, own.process.stdio[programsFd] as Duplex);
+    own.on('message', (message: FromWorker, handle?: unknown) => this.#heard(place, message, handle));
+    // Messages that could not be sent any more.
+    own.on('error', () => undefined);
+    own.once('exit', (code, signal) => {
+      if (place.process === own) this.#ended(place, signal ?? `exit code ${code}`);
+    });
+  }
+
+  #heard(place: Place, message: FromWorker, handle: unknown): void {
+    switch (message.kind) {
+      case 'hello': {
+        const start = { ...this.#options.startOf(place.number), reports: !this.#isUp };
+        this.#send(place, { kind: 'start', start });
+        if (this.#lead) this.#send(place, { kind: 'lead', number: this.#lead.number });
+        break;
+      }
+      case 'ready':
+        return this.#ready(place);
+      case 'not started':
+        return this.#first.resolve(message.code);
+      case 'connection': {
+        const close = (): void => (handle as { close?(): void } | undefined)?.close?.();
+        if (handle !== undefined) this.#send(this.#lead, { kind: 'connection', unread: message.unread }, handle, close);
+        break;
+      }
+      case 'logged':
+        return this.#send(this.#lead, { kind: 'logged', entry: message.entry });
+      case 'metrics of others': {
+        const { id, form } = message;
+        void this.#collect(place, form).then((pages) => this.#send(place, { kind: 'metrics of all', id, pages }));
+        break;
+      }
+      case 'metrics':
+        this.#collecting.get(message.id)?.(place.number, message.text);
+    }
+  }
+
+  #ready(place: Place): void {
+    place.isReady = true;
+    const pid = place.process?.process.pid ?? 0;
+    if (this.#isUp) this.#note('info', 'A worker serves', { number: place.number, pid });
+    this.#isUp = true;
+    this.#first.resolve(undefined);
+    this.#chooseLead();
+  }
+
+  #ended(place: Place, why: string): void {
+    Object.assign(place, { process: undefined, isReady: false });
+    this.#first.resolve(exitCodes.failed);
+    if (this.#isStopping || !this.#isUp) return;
+    this.#chooseLead();
+    if (performance.now() - place.startedAt > cliLimits.workerHeldMs) place.failures = 0;
+    const waitMs = Math.min(cliLimits.workerAgainMs * 2 ** place.failures, cliLimits.workerAgainMostMs);
+    place.failures++;
+    this.#note('error', 'A worker ended and is started again', { number: place.number, why, waitMs });
+    place.again = setTimeout(() => this.#start(place), waitMs);
+  }
+
+  /** `handle`: what the message is about, passed on as it came. `sent` is called when it is there, or cannot be. */
+  #send(place: Place | undefined, message: ToWorker, handle?: unknown, sent?: () => void): void {
+    if (!place?.process?.isConnected()) return sent?.();
+    place.process.process.send(message, handle as undefined, {}, () => sent?.());
+  }
+
+  /** The log is that of a worker, where there is one. */
+  #note(level: WorkerNote['level'], text: string, fields: WorkerNote['fields']): void {
+    if (this.#lead) this.#send(this.#lead, { kind: 'note', note: { level, text, fields } });
+    else this.#options.log[level](text, { ...fields });
+  }
+
+  #chooseLead(): void {
+    this.#lead = this.#places.find(({ isReady }) => isReady);
+    for (const place of this.#places) this.#send(place, { kind: 'lead', number: this.#lead?.number });
+  }
+
+  async #collect(asker: Place, form: MetricsForm): Promise<Map<number, string>> {
+    const others = this.#places.filter((place) => place !== asker && place.isReady);
+    const pages = new Map<number, string>();
+    const id = (this.#lastCollected += 1);
+    const all = deferred<void>();
+    this.#collecting.set(id, (number, text) => {
+      pages.set(number, text);
+      if (pages.size === others.length) all.resolve();
+    });
+    if (others.length === 0) all.resolve();
+    for (const place of others) this.#send(place, { kind: 'metrics wanted', id, form });
+    await Promise.race([all.promise, after(cliLimits.workersMetricsMs, undefined, { ref: false })]);
+    this.#collecting.delete(id);
+    return pages;
+  }
+
+  /** Ends all in order, and those that do not go. The code of a stop as asked for, or failed. */
+  async #stopAll(): Promise<ExitCode> {
+    this.#isStopping = true;
+    for (const { again } of this.#places) clearTimeout(again);
+    const running = this.#places.flatMap(({ process }) => process ?? []);
+    const codes = Promise.all(running.map((own) => new Promise<number | null>((resolve) => own.once('exit', resolve))));
+    for (const place of this.#places) this.#send(place, { kind: 'stop' });
+    const late = after(cliLimits.stopMs + cliLimits.lastWordsMs, undefined, { ref: false }).then(() => {
+      for (const own of running) own.process.kill('SIGKILL');
+      return codes;
+    });
+    const all = await Promise.race([codes, late]);
+    return all.every((code) => code === 0) ? exitCodes.stopped : exitCodes.failed;
+  }
+}

@@ -1,0 +1,248 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { api, cookieLogin, login } from '../kit/api.ts';
+import { askable, askingStdio, begin, filled, reply, type Told, toldBy } from '../kit/asking.ts';
+import { sharedPostgres } from '../kit/databases.ts';
+import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { descendants, freePort, isAlive } from '../kit/processes.ts';
+import { raw, rpc, stream } from '../kit/raw.ts';
+import { type Session, session } from '../kit/sessions.ts';
+import { failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
+import { until } from '../kit/until.ts';
+
+// One hub of several processes that share its port (decisions/0092). Each request has a connection of its own, and
+// connections go to the processes in turn: a request arrives at another one than the request before.
+
+/** Headers of a request that has a connection to itself. */
+const alone = { connection: 'close' };
+const times = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+/** The processes that serve. */
+function servingAt(hub: Pick<HubProcess, 'pid'>): number[] {
+  return descendants(hub.pid).flatMap(({ pid, command }) => (command.includes('cli.js') ? [pid] : []));
+}
+
+/** The process of a worker, by its number, as the metrics tell. */
+async function pidOf(hub: HubProcess, worker: number): Promise<number> {
+  const pids = servingAt(hub);
+  const said = hub.output().matchAll(/"A worker serves".*?"number":(\d+),"pid":(\d+)/g);
+  const later = [...said].map(([, number, pid]) => ({ number: Number(number), pid: Number(pid) }));
+  const found = later.findLast(({ number, pid }) => number === worker && pids.includes(pid));
+  return found?.pid ?? pids.find((pid) => later.every((one) => one.pid !== pid)) ?? 0;
+}
+
+async function reachable(hub: HubProcess): Promise<number | undefined> {
+  return ((await hub.health()) as { hubs?: { reachable: number } }).hubs?.reachable;
+}
+
+async function twoWorkers(servers: Record<string, Record<string, unknown>>): Promise<HubProcess> {
+  const databaseUrl = await (await sharedPostgres()).createDatabase();
+  const hub = await hubProcess({
+    env: { DB_URL: databaseUrl, WORKERS: '2' },
+    systemConfig: { routing: { enableBearerAuth: false } },
+    mcpServers: servers,
+  });
+  await hub.connected(Object.keys(servers).length);
+  await until('both workers are there', async () => (await reachable(hub)) === 2);
+  return hub;
+}
+
+const echo = (hub: HubProcess, scope: string, tag: string) =>
+  rpc(hub.mcp(scope), 'tools/call', { name: 'echo', arguments: { tag } }, { headers: alone });
+
+describe('two workers', () => {
+  let hub: HubProcess;
+  let own: Hostile;
+  let remote: Hostile;
+  let admin: string;
+
+  beforeAll(async () => {
+    own = hostileStdio({ name: 'own' });
+    remote = await hostileHttp({ name: 'remote' });
+    hub = await twoWorkers({ own: own.config, remote: remote.config, ask: askingStdio() });
+    admin = await login(hub);
+  });
+
+  test('share a port, and one process of each stdio server', async () => {
+    expect(servingAt(hub)).toHaveLength(2);
+    for (const scope of ['own', 'remote'])
+      await Promise.all(
+        times(20).map(async (turn) => {
+          expect((await echo(hub, scope, `${scope} ${turn}`)).text).toContain(`${scope} ${turn}`);
+        }),
+      );
+    expect(own.pids()).toHaveLength(1);
+    expect(own.received('initialize')).toHaveLength(1);
+    const metrics = await raw(`${hub.url}/metrics`, { method: 'GET', headers: { authorization: `Bearer ${admin}` } });
+    for (const worker of [1, 2])
+      expect(metrics.text).toMatch(
+        new RegExp(`toolhub_calls_total\\{worker="${worker}",[^}]*server="own"[^}]*\\} [1-9]`),
+      );
+    expect(metrics.text.match(/^# TYPE toolhub_calls_total /gm)).toHaveLength(1);
+  });
+
+  test('have a session together: what a server asks, cancelled calls, its end', async () => {
+    for (const turn of times(4)) {
+      const one = await session(hub.mcp('ask'), { capabilities: askable, headers: alone });
+      const call = await begin(one, 'form', { label: `turn ${turn}` });
+      const { id } = await call.asked();
+      expect((await reply(hub.mcp('ask'), one, id, filled(`word ${turn}`))).status).toBe(202);
+      expect((await call.told()).result).toEqual(filled(`word ${turn}`).result);
+      expect((await one.end()).status).toBe(200);
+      for (const _ of times(2))
+        expect(
+          (await raw(hub.mcp('ask'), { headers: one.headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } })).status,
+        ).toBe(404);
+    }
+  });
+
+  test('cancel a call at the server, whichever worker hears of it', async () => {
+    for (const turn of times(4)) {
+      const one = await session(hub.mcp('own'), { headers: alone });
+      const tag = `cancelled ${turn}`;
+      const call = await one.begin(
+        'tools/call',
+        { name: 'progress', arguments: { tag, steps: 100_000, ms: 50 }, _meta: { progressToken: tag } },
+        { id: 'call' },
+      );
+      await call.message('progress', ({ method }) => method === 'notifications/progress');
+      await one.notify('notifications/cancelled', { requestId: 'call', reason: 'enough' });
+      await until('the server is told', () => {
+        const made = own.received('tools/call').find(({ text }) => text?.includes(`"${tag}"`));
+        return own.received('notifications/cancelled').some(({ params }) => params['requestId'] === made?.id);
+      });
+      call.close();
+    }
+  });
+
+  test('ask no client what a server wants to know for the call of another', async () => {
+    for (const turn of times(3)) {
+      const begun = () => session(hub.mcp('ask'), { capabilities: askable, headers: alone });
+      const sessions = [await begun(), await begun()];
+      const calls = await Promise.all(sessions.map((one, i) => begin(one, 'form', { label: `${turn} ${i}` })));
+      const told = await Promise.all(
+        calls.map(async (call, i) => {
+          // Where the server had two calls it is refused what it asks, and answers at once.
+          if (!String(call.stream.headers['content-type']).includes('event-stream'))
+            return toldBy((await call.stream.json()).result) as Told;
+          const asked = await call.asked();
+          expect(asked.params).toMatchObject({ message: `${turn} ${i}` });
+          expect((await reply(hub.mcp('ask'), sessions[i] as Session, asked.id, filled(`word ${i}`))).status).toBe(202);
+          return call.told();
+        }),
+      );
+      for (const [i, { result, error }] of told.entries())
+        if (result === undefined) expect(error?.message).toContain('to which of several calls');
+        else expect(result).toEqual(filled(`word ${i}`).result);
+    }
+  });
+
+  test('pass large results on as they are', async () => {
+    const answer = await rpc(hub.mcp('own'), 'tools/call', { name: 'big', arguments: { bytes: 3_000_000 } });
+    expect(answer.text.length).toBeGreaterThan(3_000_000);
+    const args = { tag: 'x'.repeat(500_000) };
+    expect((await rpc(hub.mcp('own'), 'tools/call', { name: 'echo', arguments: args })).text).toContain(args.tag);
+  });
+
+  test('know each change of the settings, and each login', async () => {
+    const { headers } = await cookieLogin(hub);
+    for (const turn of times(3)) {
+      const name = `group${turn}`;
+      expect((await api(hub, 'POST', '/groups', { headers, body: { name, servers: ['own'] } })).status).toBe(201);
+      await until('every worker has the group', async () => {
+        const answers = await Promise.all(times(6).map(() => rpc(hub.mcp(name), 'tools/list', {}, { headers: alone })));
+        return answers.every(({ status }) => status === 200);
+      });
+    }
+  });
+
+  test('start a server again for both, and once', async () => {
+    const before = own.pids();
+    expect((await api(hub, 'POST', '/servers/own/reload', { token: admin, body: {} })).status).toBe(200);
+    await until('it is another process', () => own.pids().length === before.length + 1);
+    await until('all workers call it', async () => {
+      const answers = await Promise.all(times(6).map((turn) => echo(hub, 'own', `again ${turn}`)));
+      return answers.every(({ text }) => text.includes('again'));
+    });
+    expect(own.pids(), hub.output()).toHaveLength(before.length + 1);
+    expect(own.pids().filter(isAlive)).toHaveLength(1);
+  });
+
+  test.each([2, 1])('go on when worker %i is killed, which is replaced', async (worker) => {
+    // It would break off with the first.
+    const log = worker === 2 ? await stream(`${hub.url}/api/logs/stream?token=${admin}`) : undefined;
+    const [process] = own.pids().filter(isAlive);
+    const name = `kept${worker}`;
+    expect((await api(hub, 'POST', '/groups', { token: admin, body: { name, servers: ['own'] } })).status).toBe(201);
+    const pid = await pidOf(hub, worker);
+    expect(servingAt(hub)).toContain(pid);
+    globalThis.process.kill(pid, 'SIGKILL');
+    const says = (what: string) => new RegExp(`${what}.*"number":${worker}\\b`);
+    await until('it is missed', () => says('A worker ended and is started again').test(hub.output()));
+    expect((await echo(hub, 'own', 'meanwhile')).text).toContain('meanwhile');
+    await until('there are two again', async () => {
+      const begun = hub.output().split('A worker ended').at(-1) ?? '';
+      return says('A worker serves').test(begun) && (await reachable(hub)) === 2;
+    });
+    const groups = await api(hub, 'GET', '/groups', { token: admin });
+    expect(JSON.stringify(groups.body.data)).toContain(`"${name}"`);
+    // Its programs have not noticed.
+    expect(own.pids().filter(isAlive)).toEqual([process]);
+    // The stream of the log has the entries of both.
+    if (log)
+      await until('the log of the new one', () => log.events.some(({ data }) => /server:own.*worker=2/.test(data)));
+    log?.close();
+  });
+
+  test('stop together, in order', async () => {
+    const family = descendants(hub.pid).map(({ pid }) => pid);
+    expect(await hub.stop('SIGTERM'), hub.output()).toEqual({ code: 0, signal: null });
+    await until('all are gone', () => family.every((pid) => !isAlive(pid)));
+  });
+});
+
+test('nothing is left when the first process is killed', async () => {
+  const servers = {
+    plain: hostileStdio({ name: 'plain' }),
+    stubborn: hostileStdio({ name: 'stubborn', ignoreSigterm: true, ignoreEof: true }),
+    alone: hostileStdio({ name: 'alone' }),
+  };
+  const hub = await twoWorkers({
+    plain: servers.plain.config,
+    stubborn: servers.stubborn.config,
+    alone: { ...servers.alone.config, perSessionClient: true },
+  });
+  const one = await session(hub.mcp('alone'));
+  expect((await one.call('echo', { tag: 'its own' })).text).toContain('its own');
+  const family = descendants(hub.pid).map(({ pid }) => pid);
+  expect(family.length).toBeGreaterThanOrEqual(6);
+  await hub.stop('SIGKILL');
+  await until('all are gone', () => family.every((pid) => !isAlive(pid)));
+});
+
+describe('refused', () => {
+  test.each(['0', '-1', 'abc', '1000', '1.5'])('WORKERS=%s', async (WORKERS) => {
+    const { code, output } = await failedStart({ env: { WORKERS, DB_URL: 'off' } });
+    expect(code).toBe(2);
+    expect(output).toContain(`WORKERS: found "${WORKERS}", allowed: a whole number from 1 to 64`);
+  });
+
+  test('several without a PostgreSQL, and with one address for all', async () => {
+    const without = await failedStart({ env: { WORKERS: '2', DB_URL: 'off' } });
+    expect(without).toMatchObject({ code: 2 });
+    expect(without.output).toContain('WORKERS: found "2", which takes a PostgreSQL');
+    const INTERNAL_URL = 'http://127.0.0.1:9';
+    const both = await failedStart({ env: { WORKERS: '2', DB_URL: 'postgres://127.0.0.1:9/x', INTERNAL_URL } });
+    expect(both).toMatchObject({ code: 2 });
+    expect(both.output).toContain('INTERNAL_URL');
+  });
+
+  test('a port that is taken: one error, and all end', async () => {
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    const PORT = String(await freePort());
+    const hub = await hubProcess({ env: { DB_URL: databaseUrl, PORT } });
+    const { code, output } = await failedStart({ env: { DB_URL: databaseUrl, PORT, WORKERS: '3' } });
+    expect(code).not.toBe(0);
+    expect(output.match(/the port is taken/g)).toHaveLength(1);
+    await hub.stop('SIGTERM');
+  });
+});
