@@ -73,10 +73,9 @@ const nowhere = 'nowherezq';
 const nobodys = 'nobodysgq';
 const scopes = ['', ...groups.flatMap(({ id, name }) => [id, name]), ...Object.keys(servers), nowhere, nobodys];
 /** Lists are asked for by id and by name; calls, of which there are many, by name but for one. */
-const calledScopes =
-  testDatabase === 'embedded'
-    ? ['', 'hallgq', 'secretgq', 'vaultzq', nowhere]
-    : scopes.filter((scope) => !groups.slice(1).some(({ id }) => id === scope));
+const calledScopes = scopes.filter((scope) => !groups.slice(1).some(({ id }) => id === scope));
+/** Everything, a group that some see, one that only the admin does, a server, and none. */
+const scopesOfEachKind = ['', 'hallgq', 'secretgq', 'vaultzq', nowhere];
 const bearer = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
@@ -198,9 +197,10 @@ const openApi = (method: 'GET' | 'POST', token: string | undefined): Surface => 
     return { isDone: status === 200, text: `${status} ${text}` };
   },
 });
+const bareOpenApi = 'GET of the OpenAPI style';
 const everywhere: Record<string, (token: string | undefined) => Surface> = {
   ...eras,
-  'GET of the OpenAPI style': (token) => openApi('GET', token),
+  [bareOpenApi]: (token) => openApi('GET', token),
   'POST of the OpenAPI style': (token) => openApi('POST', token),
 };
 /**
@@ -209,6 +209,12 @@ const everywhere: Record<string, (token: string | undefined) => Surface> = {
  * embedded one, which keeps the records, makes its calls by one, in a scope of each kind.
  */
 const tried = testDatabase === 'embedded' ? [bare] : Object.keys(everywhere);
+/**
+ * What a scope shows is decided in one place, behind all surfaces: each calls in a scope of each kind, and one of MCP
+ * and one of the OpenAPI style in all of them.
+ */
+const calledIn = (surface: string) =>
+  testDatabase !== 'embedded' && (surface === bare || surface === bareOpenApi) ? calledScopes : scopesOfEachKind;
 
 /** How often each tool was called, by `server/tool`. */
 const counts = () =>
@@ -243,7 +249,7 @@ describe.each(tried)('%s', (surface) => {
         return one;
       };
       const expected = counts();
-      for (const scope of calledScopes) {
+      for (const scope of calledIn(surface)) {
         const allowed = shownTools(who, scope);
         for (const server of Object.keys(servers)) {
           // An endpoint of one server takes the bare names of that server: others are not even expressible there.
