@@ -145,7 +145,9 @@ describe.each(modes)('%s', (mode) => {
             const list = await surface(scope, 'tools/list', {});
             const listed = list.result?.tools?.map((tool) => tool.name);
             expect(listed?.slice(0, own.length)).toEqual(own);
-            expect(plainNames(listed?.slice(own.length)), `pins of ${scope}`).toEqual(scope === '' ? [] : found(who, scope));
+            expect(plainNames(listed?.slice(own.length)), `pins of ${scope}`).toEqual(
+              scope === '' ? [] : found(who, scope),
+            );
             seesNone(without(list.text, [scope]), who, `the list of ${scope}`);
             const results = new Set<string>();
             for (const query of ['open', 'picked', 'off']) {
