@@ -38,6 +38,7 @@ const heads = {
   cpuMs: 'CPU ms',
   toMinimal: 'CPU to the minimal hub',
   toProxy: 'per s to the proxy',
+  perSecondToMinimal: 'per s to the minimal hub',
   growing: 'what grows',
   count: 'how many',
   left: 'clients that left',

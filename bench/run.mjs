@@ -1,5 +1,6 @@
 // npm run bench -- [scenario …] [--rounds 3] [--calls 8000] [--seconds 5] [--against <another cli.js>] [--url <mcp
-// endpoint> [--header 'name: value'] [--pid n]] [--program <cli.js>] [--only a,b] [--at 1,16,64] [--record]
+// endpoint> [--header 'name: value'] [--pid n]] [--peer 'name,mcp endpoint,pid' …] [--program <cli.js>] [--only a,b]
+// [--at 1,16,64] [--record]
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -21,6 +22,7 @@ const { values: options, positionals } = parseArgs({
     url: { type: 'string' },
     header: { type: 'string', multiple: true, default: [] },
     pid: { type: 'string' },
+    peer: { type: 'string', multiple: true, default: [] },
     only: { type: 'string' },
     at: { type: 'string', default: '1,16,64' },
     program: { type: 'string' },
@@ -59,6 +61,7 @@ for (const name of positionals.length > 0 ? positionals : all) {
     extra: [
       ...options.against.map((program, i) => (setup) => startHub(`other ${i + 1}`, { ...setup, program })),
       ...(options.url ? [byUrl] : []),
+      ...options.peer.map((peer) => () => peerOf(peer)),
     ],
     note(cell, reading) {
       const id = JSON.stringify(cell);
@@ -85,6 +88,14 @@ async function byUrl() {
     pid: options.pid && Number(options.pid),
     close: async () => {},
   };
+}
+
+/** Another hub that runs already, on the core of what is measured: `name,mcp endpoint,pid`. */
+async function peerOf(text) {
+  const [name, url, pid] = text.split(',');
+  if (!url || !Number(pid)) throw new Error(`--peer ${text}: it takes 'name,mcp endpoint,pid'`);
+  if (cores) pin(Number(pid), cores.measured);
+  return { name, target: { url }, pid: Number(pid), close: async () => {} };
 }
 
 /** What the claims in the documents are held against. */

@@ -40,7 +40,8 @@ export async function run({ rounds, seconds, only, extra, note }) {
   }
 }
 
-async function turn({ one, sessions, tool }, spent) {
+/** One turn of a way: `{one, sessions, tool}`. Adds to what it has spent: CPU seconds, calls, milliseconds. */
+export async function turn({ one, sessions, tool }, spent) {
   const from = performance.now();
   const cpuFrom = cpuOf(one.pid);
   await Promise.all(
