@@ -119,14 +119,14 @@ const costs = createRoute({
   getParentRoute: () => shell,
   path: '/tools/costs',
   validateSearch: texts('group', 'reach', 'q', 'server', 'show', 'sort'),
-  component: page(() => import('../pages/costs/costs.tsx'), 'Costs', 'activity', 'costs', 'groups'),
+  component: page(() => import('../pages/costs/costs.tsx'), 'Costs', 'activity', 'costs', 'groups', 'overrides'),
 });
 
 const groups = createRoute({
   getParentRoute: () => shell,
   path: '/groups',
   validateSearch: texts('add'),
-  component: page(() => import('../pages/groups/groups.tsx'), 'Groups', 'groups'),
+  component: page(() => import('../pages/groups/groups.tsx'), 'Groups', 'groups', 'overrides'),
 });
 
 const group = createRoute({
