@@ -1,13 +1,7 @@
 // The same tools/call at hubs that differ in nothing but what decides about calls besides access.
-import { kinds, ready, stdioServer } from '../lib/contenders.mjs';
-import { cpuOf } from '../lib/processes.mjs';
-import { openSession } from '../lib/session.mjs';
+import { compareHubs } from '../lib/turns.mjs';
 
 export const about = 'CPU time of a call with policies and limits, and without';
-
-/** They take turns this often: the speed of a machine changes within seconds by more than what is looked for. */
-const turnMs = 100;
-const inFlight = 64;
 
 /** Ninety-seven about other tools, and three about the one that is called. */
 const policies = (conditions) => [
@@ -27,64 +21,10 @@ const fresh = ['context.arguments.message like "*DROP TABLE*"', 'context.argumen
 
 const cases = {
   'no policies, no limits': {},
-  '97 policies of other tools': { policies: policies([]) },
-  '100 policies, three of the tool, on what repeats': { policies: policies(repeated) },
-  '100 policies, three of the tool, on arguments that never repeat': { policies: policies(fresh) },
-  'limits of every caller': { limits: { default: { callsPerDay: 100_000_000, concurrentCalls: 10_000 } } },
+  '97 policies of other tools': { system: { policies: policies([]) } },
+  '100 policies, three of the tool, on what repeats': { system: { policies: policies(repeated) } },
+  '100 policies, three of the tool, on arguments that never repeat': { system: { policies: policies(fresh) } },
+  'limits of every caller': { system: { limits: { default: { callsPerDay: 100_000_000, concurrentCalls: 10_000 } } } },
 };
 
-export async function run({ rounds, seconds, note }) {
-  const contenders = [];
-  try {
-    for (const [name, system] of Object.entries(cases)) contenders.push(await contender(name, system));
-    const turns = Math.ceil((seconds * 1000) / turnMs);
-    const [plain] = contenders;
-    const readings = new Map(contenders.map((one) => [one, []]));
-    for (let round = -1; round < rounds; round++) {
-      const spent = new Map(contenders.map((one) => [one, { cpu: 0, calls: 0 }]));
-      for (let turn = 0; turn < turns; turn++) {
-        // Each goes first as often as the others.
-        for (let i = 0; i < contenders.length; i++) {
-          const one = contenders[(turn + i) % contenders.length];
-          const before = cpuOf(one.hub.pid);
-          spent.get(one).calls += await callFor(turnMs, one.sessions, one.echo);
-          spent.get(one).cpu += cpuOf(one.hub.pid) - before;
-        }
-      }
-      // The first warms up.
-      if (round < 0) continue;
-      const us = (one) => (spent.get(one).cpu / spent.get(one).calls) * 1e6;
-      for (const one of contenders) readings.get(one).push({ cpuUs: us(one), toPlain: us(one) / us(plain) });
-    }
-    for (const one of contenders) {
-      const ratios = readings.get(one).map(({ toPlain }) => toPlain);
-      const spread = one === plain ? {} : { toPlainLeast: Math.min(...ratios), toPlainMost: Math.max(...ratios) };
-      for (const { cpuUs, toPlain } of readings.get(one))
-        note({ contender: one.name }, { cpuUs, ...(one !== plain && { toPlain }), ...spread });
-    }
-  } finally {
-    for (const { hub } of contenders) await hub.close();
-  }
-}
-
-async function contender(name, system) {
-  const hub = await kinds.hub({ servers: { sio: stdioServer() }, system });
-  const tools = await ready(hub, 5);
-  const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(hub.target)));
-  return { name, hub, sessions, echo: tools.of('sio', 'echo') };
-}
-
-/** Keeps a call of each session in flight for so long. Answers how many there were. */
-async function callFor(ms, sessions, tool) {
-  let calls = 0;
-  const end = performance.now() + ms;
-  const work = sessions.map(async (session, at) => {
-    for (let n = 0; performance.now() < end; n++) {
-      const tag = `w${at}n${n}t${calls}.`;
-      await session.call(tool, `{"message":"${tag}${performance.now()}"}`, tag);
-      calls++;
-    }
-  });
-  await Promise.all(work);
-  return calls;
-}
+export const run = (options) => compareHubs(cases, options);

@@ -49,3 +49,17 @@ test('a state is good for one caller, endpoint, method, server and target, and f
   time += 100;
   expect(open(request(user('ann')))).toThrow('params.requestState is not valid');
 });
+
+test.each([
+  ['a round without its number', ['s', null, null, null, { use: 'u', untilSecond: 1, arguments: 'a' }]],
+  ['a pass without its approvals', ['s', null, 'u', 7, null]],
+  ['a kind that this version does not have', ['x', 'one', 'first']],
+  ['too few parts', ['s']],
+  ['a use that is no text', ['p', 'one', 7]],
+])('what this hub has sealed is looked at again when it is opened: %s', (_, inner) => {
+  const read = JSON.parse(sealer.open(states.seal(request(), target, { kind: 'server', state: 'x' }, 100)) ?? '');
+  const [bound, until] = read as [string, number];
+  const open = (content: unknown[]) => states.open(sealer.seal(JSON.stringify(content)), request(), target);
+  expect(open([bound, until, 's', 'x', null, null, null])).toEqual({ kind: 'server', state: 'x' });
+  expect(() => open([bound, until, ...inner])).toThrow('params.requestState is not valid');
+});

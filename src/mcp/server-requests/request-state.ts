@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { HubError } from '../../core/errors.ts';
 import { type HubId, hubOf, idAt, newHubId } from '../../core/hub-id.ts';
 import { principalId } from '../../core/access/principal.ts';
@@ -75,18 +76,44 @@ export function createRequestStates(
       const sealed =
         typeof token === 'string' && hubOf(token) !== undefined ? token.slice(token.indexOf('.') + 1) : token;
       const text = typeof sealed === 'string' ? sealer.open(sealed) : undefined;
-      const [bound, until, kind, first, second, third, fourth] =
-        text === undefined ? [] : (JSON.parse(text) as unknown[]);
-      if (bound !== binding(request, target) || !(Number(until) > now())) throw badState();
-      if (kind === 's') {
-        const pass = typeof second === 'string' && { use: second, approvals: third as readonly string[] };
-        const round = isObject(fourth) && { round: fourth as unknown as CountedRound };
-        const state = typeof first === 'string' ? first : undefined;
-        return { kind: 'server', state, ...(pass && { pass }), ...round };
-      }
-      return { kind: 'parked', id: String(first), use: String(second) };
+      const opened = text === undefined ? undefined : contentIn(text);
+      if (opened?.bound !== binding(request, target) || !(opened.until > now())) throw badState();
+      return opened.content;
     },
   };
+}
+
+const countedRound = z.object({
+  use: z.string(),
+  untilSecond: z.number(),
+  number: z.number(),
+  arguments: z.string(),
+}) satisfies z.ZodType<CountedRound>;
+
+const bound = z.string();
+const until = z.number();
+/** What was sealed here, as this version writes it: what an older or newer one wrote is another thing, and is refused. */
+const sealedContent = z.union([
+  z.tuple([
+    bound,
+    until,
+    z.literal('s'),
+    z.string().nullable(),
+    z.string().nullable(),
+    z.array(z.string()).nullable(),
+    countedRound.nullable(),
+  ]),
+  z.tuple([bound, until, z.literal('p'), z.string(), z.string()]),
+]);
+
+function contentIn(text: string): { bound: string; until: number; content: StateContent } | undefined {
+  const { data } = sealedContent.safeParse(JSON.parse(text));
+  if (data === undefined) return undefined;
+  const [bound, until] = data;
+  if (data[2] === 'p') return { bound, until, content: { kind: 'parked', id: data[3], use: data[4] } };
+  const [, , , state, use, approvals, round] = data;
+  const pass = use !== null && approvals !== null && { pass: { use, approvals } };
+  return { bound, until, content: { kind: 'server', state: state ?? undefined, ...pass, ...(round && { round }) } };
 }
 
 /** The methods that a server may answer with questions (2026-07-28, Multi Round-Trip Requests, Supported requests). */
