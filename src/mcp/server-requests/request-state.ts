@@ -92,7 +92,7 @@ const countedRound = z.object({
 
 const bound = z.string();
 const until = z.number();
-/** What was sealed here, as this version writes it: what an older or newer one wrote is another thing, and is refused. */
+/** What was sealed here, as this version writes it: what another version wrote in another form is refused. */
 const sealedContent = z.union([
   z.tuple([
     bound,
