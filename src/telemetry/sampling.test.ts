@@ -1,5 +1,7 @@
+import { ROOT_CONTEXT } from '@opentelemetry/api';
+import { SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
-import { newSpanId, newTraceId } from './ids.ts';
+import { newIds, newSpanId, newTraceId, signOf } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import { createSampling } from './sampling.ts';
 import { readTraceParent } from './trace-parent.ts';
@@ -22,6 +24,22 @@ test('a request without a parent is recorded as the operator said, a tenth of th
   expect(share('tenth')).toBeLessThan(0.12);
   const [first, second] = [createSampling(samplers.tenth), createSampling(samplers.tenth)];
   expect(ids.every((id) => first(id, undefined) === second(id, undefined))).toBe(true);
+});
+
+test('the same traces are recorded as by the samplers of others, and a sign is that of its id', () => {
+  const made = Array.from({ length: 5_000 }, newIds);
+  for (const { traceId, spanId, sign } of made) {
+    expect([traceId.length, spanId.length]).toEqual([32, 16]);
+    expect(signOf(traceId)).toBe(sign);
+  }
+  for (const ratio of [0, 0.001, 0.1, 0.5, 1]) {
+    const own = createSampling({ root: 'ratio', ratio, parentBased: true });
+    const library = new TraceIdRatioBasedSampler(ratio);
+    const wanted = made.map(({ traceId }) => library.shouldSample(ROOT_CONTEXT, traceId).decision);
+    const isRecorded = wanted.map((one) => one === SamplingDecision.RECORD_AND_SAMPLED);
+    expect(made.map(({ traceId, sign }) => own(traceId, undefined, sign))).toEqual(isRecorded);
+    expect(made.map(({ traceId }) => own(traceId, undefined))).toEqual(isRecorded);
+  }
 });
 
 test('clients decide about their own traces, up to a bound where the hub records only some', () => {

@@ -65,11 +65,9 @@ export function createTracing(options: TracingOptions): Tracing {
 }
 
 function atRoot(asked: TracedRequest, options: TracingOptions, traces: Traces): Request {
-  const ids = newIds();
-  const traceId = ids.slice(0, 32);
-  if (traces.sampling(traceId, undefined))
+  const { traceId, spanId, sign } = newIds();
+  if (traces.sampling(traceId, undefined, sign))
     return new RecordedRequest(asked, options, { traces, traceId, parent: undefined });
-  const spanId = ids.slice(32);
   return new Request(asked, options, { traceId, spanId, tracestate: undefined, isSampled: false, isRemote: false });
 }
 
