@@ -1,6 +1,7 @@
 // What a call costs as a hub grows: more servers, tools, sessions, keys and users, records. One table, with the slope
 // of each line: 0 is a cost that stays, 1 one that grows as its cause does.
 import { httpServerHere, ready, startHub } from '../lib/contenders.mjs';
+import { after } from '../lib/numbers.mjs';
 import { cpuOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
@@ -50,6 +51,7 @@ async function measure(growing, count, rounds) {
   try {
     const expected = growing === 'tools' ? count : growing === 'servers' ? 5 * count : 5;
     const tools = await ready(hub, Math.min(expected, 100_000), 300_000);
+    await searchReady(hub);
     const names = growing === 'servers' ? Array.from({ length: count }, (_, i) => tools.of(`s${i}-`, 'echo')) : [tools.of('s0-', 'echo')];
     const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(hub.target)));
     const idle = growing === 'sessions' ? await opened(hub, count) : [];
@@ -66,6 +68,16 @@ async function measure(growing, count, rounds) {
     await hub.close();
     for (const one of webs) one.close();
   }
+}
+
+/** Waits until the search over all tools is made, which takes a core for as long as there are many. */
+async function searchReady({ url }) {
+  for (let wait = 0; wait < 3_000; wait++) {
+    const { smartRouting } = await (await fetch(`${url}/health`)).json();
+    if (smartRouting?.state !== 'indexing') return;
+    await after(100);
+  }
+  throw new Error('the search over all tools is not made');
 }
 
 async function setupOf(growing, count, web) {
