@@ -1,7 +1,9 @@
 import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
 import { mustSetUpFactor } from '../core/access/rules.ts';
-import type { KeySettings, Settings, UserSettings } from '../core/settings/types.ts';
+import type { KeySettings } from '../core/settings/key.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import type { UserSettings } from '../core/settings/user.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
 import type { LastUses } from './last-uses.ts';
 import { authLimits } from './limits.ts';

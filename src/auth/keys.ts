@@ -2,7 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Cidr, inRanges, parseCidr } from '../core/address.ts';
 import { isInForce } from '../core/access/rules.ts';
 import { maskKey } from '../core/mask.ts';
-import type { KeySettings, Settings } from '../core/settings/types.ts';
+import type { KeySettings } from '../core/settings/key.ts';
+import type { Settings } from '../core/settings/settings.ts';
 
 /** A new access key (CONTRACT §2). */
 export interface NewKey {

@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { isTokenOfKey } from './keys.ts';
 import { authLimits } from './limits.ts';
 import type { Tokens } from './tokens.ts';

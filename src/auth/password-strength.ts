@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { invalid } from '../core/input.ts';
 import { coreLimits } from '../core/limits.ts';
-import type { PasswordPolicy } from '../core/settings/types.ts';
+import type { PasswordPolicy } from '../core/settings/login.ts';
 import { shipped } from '../core/shipped.ts';
 import { authLimits } from './limits.ts';
 import { problemText } from '../core/problems.ts';

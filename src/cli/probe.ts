@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/logger.ts';
-import type { ServerSettings } from '../core/settings/types.ts';
+import type { ServerSettings } from '../core/settings/server.ts';
 import type { Env } from '../env/env.ts';
 import { expandServer, type ReadFile } from '../settings/server/placeholders.ts';
 import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';

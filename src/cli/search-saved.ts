@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Catalogue } from '../core/catalogue.ts';
 import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { view } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { type AskedSearch, searchReport, type SearchReport } from '../mcp/search-report.ts';

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { oauthFixture, type OAuthFixture } from '../../test/kit/oauth-server.ts';
 import { server } from '../../test/kit/snapshots.ts';
 import { createSealer } from '../core/seal.ts';
-import type { OAuthSettings } from '../core/settings/types.ts';
+import type { OAuthSettings } from '../core/settings/server.ts';
 import { readEnv } from '../env/env.ts';
 import type { Grant } from '../upstream/sign-in/grants.ts';
 import { checkServers } from './checks/servers.ts';

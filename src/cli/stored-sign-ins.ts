@@ -4,7 +4,7 @@ import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isPerUser } from '../core/access/per-user.ts';
 import { createSealer } from '../core/seal.ts';
-import type { RemoteTransport, ServerSettings } from '../core/settings/types.ts';
+import type { RemoteTransport, ServerSettings } from '../core/settings/server.ts';
 import { signInsFile } from '../hub/open-sign-ins.ts';
 import { type Credential, SignInRequired } from '../upstream/channels/credential.ts';
 import { addressOf } from '../upstream/sign-in/accounts.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from './access/principal.ts';
 import { userOf } from './access/rules.ts';
-import type { Settings } from './settings/types.ts';
+import type { Settings } from './settings/settings.ts';
 
 /** How something was done (CONTRACT §9, Audit). */
 export const auditWays = ['api', 'dashboard', 'mcp', 'oauth', 'cli', 'file', 'hub'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cutResult, endOf, hasResultLimit, itemsOf, limitsResults, resultLimit } from './large-results.ts';
-import type { Settings } from './settings/types.ts';
+import type { Settings } from './settings/settings.ts';
 
 const most = 400;
 const numbers = Array.from({ length: 50 }, (_, i) => ({ n: i, text: 'x'.repeat(20) }));

@@ -1,6 +1,8 @@
 import { editObject, elements, memberText, members } from './json/text.ts';
 import { isObject } from './protocol/rpc.ts';
-import type { GroupSettings, ServerSettings, Settings } from './settings/types.ts';
+import type { GroupSettings } from './settings/group.ts';
+import type { ServerSettings } from './settings/server.ts';
+import type { Settings } from './settings/settings.ts';
 
 /**
  * Results of tools in parts (CONTRACT §11, Large results): what counts as an item, and what a client gets of a result

@@ -2,7 +2,7 @@ import type { Item } from './catalogue.ts';
 import { HubError } from './errors.ts';
 import { coreLimits } from './limits.ts';
 import { skillScheme } from './access/skills.ts';
-import type { OwnItems, OwnPrompt, OwnSkillFile } from './settings/types.ts';
+import type { OwnItems, OwnPrompt, OwnSkillFile } from './settings/own-items.ts';
 import { filledTemplate } from './template.ts';
 
 /**

@@ -4,7 +4,7 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { silent } from '../../test/kit/databases.ts';
 import { setLimits } from '../../test/kit/limits.ts';
 import { type Received, receiver } from '../../test/kit/receiver.ts';
-import type { WebhookTarget } from '../core/settings/types.ts';
+import type { WebhookTarget } from '../core/settings/governance.ts';
 import type { Approval } from './approval-store.ts';
 import { createApprovalWebhook, webhookMessage } from './approval-webhook.ts';
 import { governanceLimits } from './limits.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../core/errors.ts';
 import { shownJson, visible } from '../core/json/shown.ts';
 import type { Logger } from '../core/logger.ts';
-import type { WebhookTarget } from '../core/settings/types.ts';
+import type { WebhookTarget } from '../core/settings/governance.ts';
 import type { Approval, ApprovalState } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
 

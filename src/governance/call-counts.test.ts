@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Counted } from '../core/access/decision.ts';
-import type { CallLimits } from '../core/settings/types.ts';
+import type { CallLimits } from '../core/settings/governance.ts';
 import { createCallCounts } from './call-counts.ts';
 import { governanceLimits } from './limits.ts';
 

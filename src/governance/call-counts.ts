@@ -1,5 +1,5 @@
 import type { Counted } from '../core/access/decision.ts';
-import type { CallLimits } from '../core/settings/types.ts';
+import type { CallLimits } from '../core/settings/governance.ts';
 import { governanceLimits } from './limits.ts';
 
 /** Counts calls against their limits (CONTRACT §9, Limits). */

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { json, scriptedHttp } from '../../test/kit/scripted-http.ts';
 import { until } from '../../test/kit/until.ts';
-import type { GuardSettings } from '../core/settings/types.ts';
+import type { GuardSettings } from '../core/settings/governance.ts';
 import { createGuards } from './guards.ts';
 import { governanceLimits } from './limits.ts';
 

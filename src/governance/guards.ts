@@ -3,7 +3,7 @@ import { errorText, HubError } from '../core/errors.ts';
 import type { GuardFailed, GuardFailure } from '../core/guards/guard-answer.ts';
 import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
-import type { GuardSettings } from '../core/settings/types.ts';
+import type { GuardSettings } from '../core/settings/governance.ts';
 import { governanceLimits } from './limits.ts';
 
 /**

@@ -13,7 +13,9 @@ import {
   withoutHeld,
 } from '../core/pins/pin-states.ts';
 import { saying } from '../core/sentences.ts';
-import type { PinMode, ServerSettings, Settings } from '../core/settings/types.ts';
+import type { PinMode } from '../core/settings/governance.ts';
+import type { ServerSettings } from '../core/settings/server.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { governanceLimits } from './limits.ts';
 import type { PinStore } from './pin-store.ts';
 

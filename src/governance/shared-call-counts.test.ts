@@ -4,7 +4,7 @@ import { logLines } from '../../test/kit/channel-log.ts';
 import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
 import { setLimits } from '../../test/kit/limits.ts';
 import type { Counted } from '../core/access/decision.ts';
-import type { CallLimits } from '../core/settings/types.ts';
+import type { CallLimits } from '../core/settings/governance.ts';
 import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { createCallCounts } from './call-counts.ts';

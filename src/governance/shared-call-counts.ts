@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Counted } from '../core/access/decision.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { CallLimits } from '../core/settings/types.ts';
+import type { CallLimits } from '../core/settings/governance.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import {

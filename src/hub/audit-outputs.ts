@@ -1,4 +1,5 @@
-import type { AuditOutputs, Settings, WebhookTarget } from '../core/settings/types.ts';
+import type { AuditOutputs, WebhookTarget } from '../core/settings/governance.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/server/placeholders.ts';
 import type { SecretFiles } from './secret-files.ts';

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { type ByteBudget, createByteBudget } from '../core/byte-budget.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { hubLimits } from './limits.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { oidcProviders } from '../auth/oidc/providers.ts';
-import type { OidcProvider, Settings } from '../core/settings/types.ts';
+import type { OidcProvider } from '../core/settings/login.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/server/placeholders.ts';
 import type { SecretFiles } from './secret-files.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { Env } from '../env/env.ts';
 
 /**

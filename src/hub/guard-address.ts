@@ -1,4 +1,4 @@
-import type { GuardSettings } from '../core/settings/types.ts';
+import type { GuardSettings } from '../core/settings/governance.ts';
 import type { Env } from '../env/env.ts';
 import { expandText } from '../settings/server/placeholders.ts';
 import type { SecretFiles } from './secret-files.ts';

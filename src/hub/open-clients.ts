@@ -37,7 +37,7 @@ import { takenPaths } from '../http/frame/taken-paths.ts';
 import type { News } from '../replicas/news.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import type { DataDir } from '../settings/data-dir.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Connection } from '../upstream/connections/connection.ts';
 import type { ConnectionOwner } from '../upstream/connections/owner.ts';

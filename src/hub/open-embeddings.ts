@@ -1,6 +1,7 @@
 import type { Closers } from '../core/closers.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Settings, SystemSettings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import type { SystemSettings } from '../core/settings/system.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { approvalWebhook, auditOutputs } from './audit-outputs.ts';
 import { guardAddress } from './guard-address.ts';

@@ -4,7 +4,7 @@ import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';
 import { riskOfPin } from '../core/pins/pin-states.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import type { Env } from '../env/env.ts';
 import { pinsInFolder, pinsInTable } from '../governance/pin-store.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AuditSink, byHub, type Origin } from '../core/audit.ts';
-import type { OwnSkill } from '../core/settings/types.ts';
+import type { OwnSkill } from '../core/settings/own-items.ts';
 import { changedMembers } from '../settings/document/changed-members.ts';
 import type { Draft } from '../settings/document/document.ts';
 import type { SettingsChange } from '../settings/store.ts';

@@ -28,7 +28,7 @@ import { createProbe, readinessOf } from '../http/open/probes.ts';
 import { createMcpEntry } from '../mcp/mcp-entry.ts';
 import { createGuard } from '../http/frame/guard.ts';
 import { createHttpEntry } from '../http/frame/http-entry.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import { createAuditSinks } from '../logs/audit/sinks.ts';
 import { createLog, type LogBook } from '../logs/log.ts';

@@ -2,7 +2,7 @@ import type { CacheHints, ItemKind } from '../core/catalogue.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { showsMoreToSome } from '../core/access/rules.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { View } from '../core/access/view.ts';
 import { mcpLimits } from './limits.ts';
 

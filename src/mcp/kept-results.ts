@@ -17,7 +17,7 @@ import {
   resultLimit,
 } from '../core/large-results.ts';
 import { ownServer } from '../core/own-items.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { mcpLimits } from './limits.ts';
 import type { ClientRequest } from './request.ts';
 

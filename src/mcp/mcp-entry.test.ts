@@ -12,7 +12,7 @@ import { anonymous } from '../core/access/principal.ts';
 import { createEventLogs } from './event-log.ts';
 import { createByteBudget } from '../core/byte-budget.ts';
 import { createSealer } from '../core/seal.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { createViews } from '../core/access/view.ts';
 import { createServerRequests } from './server-requests/server-requests.ts';
 import { createAnnouncer } from './announcer.ts';

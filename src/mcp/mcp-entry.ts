@@ -8,7 +8,7 @@ import { anyEndpoint } from '../core/access/endpoint.ts';
 import { memoizeLast } from '../core/memoize-last.ts';
 import { errorResponseText, rpcErrors } from '../core/protocol/rpc.ts';
 import { decoded, type Scope, scopeOf } from '../core/access/scope.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { HttpRequest, HttpResponse } from '../wire/http.ts';
 import { type EndpointOptions, refuseUnexpected, serveMcp } from './endpoint.ts';
 import { createLegacySse } from './legacy-sse.ts';

@@ -2,7 +2,8 @@ import { HubError } from '../core/errors.ts';
 import { isObject, type RpcMessage, toRpcError } from '../core/protocol/rpc.ts';
 import { sessionRevisions } from '../core/protocol/revisions.ts';
 import { ownServer, ownSkillFile, ownSkillFolder, promptResult } from '../core/own-items.ts';
-import type { OwnItems, OwnResource, Settings } from '../core/settings/types.ts';
+import type { OwnItems, OwnResource } from '../core/settings/own-items.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { KeptResults } from './kept-results.ts';
 import {
   createSubscriptions,

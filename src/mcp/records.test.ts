@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import { anonymous } from '../core/access/principal.ts';
 import type { NewActivity } from '../core/activity.ts';
-import type { ServerSettings, Settings } from '../core/settings/types.ts';
+import type { ServerSettings } from '../core/settings/server.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { createCallRecords, type FinishedCall } from './records.ts';
 
 test.each<[string, ServerSettings[], boolean]>([

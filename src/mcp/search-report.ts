@@ -1,7 +1,7 @@
 import type { SearchReport } from '../core/answers/records.ts';
 import { memberText } from '../core/json/text.ts';
 import type { Scope } from '../core/access/scope.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { SmartView, View } from '../core/access/view.ts';
 import { type Searchable, searchable } from './searchable.ts';
 import { shownScore } from '../core/smart-tools.ts';

@@ -1,7 +1,7 @@
 import { HubError, errorText } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { Loaded, SettingsDocument } from './backend.ts';
 import { parseSettings } from './document/parse-settings.ts';
 

@@ -4,7 +4,7 @@ import { HubError, errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { saying } from '../core/sentences.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { isDiskFull } from '../disk/disk-error.ts';
 import type { Accepted, Frozen, ActiveSettings, SettingsListener } from './active-settings.ts';
 import { createActiveSettings } from './active-settings.ts';

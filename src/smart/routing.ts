@@ -1,5 +1,6 @@
 import type { Catalogue, Item } from '../core/catalogue.ts';
-import type { Settings, ToolOverride } from '../core/settings/types.ts';
+import type { ToolOverride } from '../core/settings/server.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { editObject } from '../core/json/text.ts';
 import { mergedOverride, overrideEdits } from '../core/access/tool-override.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';

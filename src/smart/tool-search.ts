@@ -2,7 +2,7 @@ import type { Catalogue } from '../core/catalogue.ts';
 import { deferred } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Settings } from '../core/settings/types.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import { withTimeout } from '../core/with-timeout.ts';
 import { createCooperativeQueue } from './cooperative-queue.ts';
 import { loadLocalEmbedder } from './embedder-local.ts';

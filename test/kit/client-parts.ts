@@ -7,7 +7,7 @@ import { createSubscriptions } from '../../src/mcp/subscriptions.ts';
 import { createTasks } from '../../src/mcp/tasks.ts';
 import type { Views } from '../../src/core/access/view.ts';
 import { emptyCatalogue } from '../../src/core/catalogue.ts';
-import type { Settings } from '../../src/core/settings/types.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
 import { createCallCounts } from '../../src/governance/call-counts.ts';
 import { logLines } from './channel-log.ts';
 

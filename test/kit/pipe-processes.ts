@@ -1,7 +1,8 @@
 import { vi } from 'vitest';
 import type { Principal } from '../../src/core/access/principal.ts';
 import type { ServerRequest } from '../../src/core/protocol/server-requests.ts';
-import type { ServerSettings, Settings } from '../../src/core/settings/types.ts';
+import type { ServerSettings } from '../../src/core/settings/server.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
 import type { Channel, ChannelEvents } from '../../src/upstream/channels/channel.ts';
 import { Connection } from '../../src/upstream/connections/connection.ts';
 import { createDedicatedConnections } from '../../src/upstream/connections/dedicated-connections.ts';

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../../src/core/settings/types.ts';
+import type { ServerSettings } from '../../src/core/settings/server.ts';
 import type { Channel, ChannelEvents } from '../../src/upstream/channels/channel.ts';
 import { Connection } from '../../src/upstream/connections/connection.ts';
 import type { ConnectionOptions } from '../../src/upstream/connections/options.ts';

@@ -1,11 +1,8 @@
-import type {
-  GroupServer,
-  GroupSettings,
-  KeySettings,
-  ServerSettings,
-  Settings,
-  UserSettings,
-} from '../../src/core/settings/types.ts';
+import type { GroupServer, GroupSettings } from '../../src/core/settings/group.ts';
+import type { KeySettings } from '../../src/core/settings/key.ts';
+import type { ServerSettings } from '../../src/core/settings/server.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
+import type { UserSettings } from '../../src/core/settings/user.ts';
 
 /** Snapshots of settings as the hub has them in memory, with defaults, for tests of pure rules. */
 

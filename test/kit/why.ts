@@ -2,7 +2,8 @@ import type { Catalogue, Offer } from '../../src/core/catalogue.ts';
 import { explain, type WhyQuestion } from '../../src/core/access/explain.ts';
 import { principalOf } from '../../src/core/access/principal.ts';
 import { view } from '../../src/core/access/view.ts';
-import type { CallLimits, Settings } from '../../src/core/settings/types.ts';
+import type { CallLimits } from '../../src/core/settings/governance.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
 import { type Parts, server, settings, user } from './snapshots.ts';
 
 /** `why` of a call that goes on, but for what a test changes. */

@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import type { OidcProvider } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
 import { authLimits } from '../limits.ts';
 import { ProviderAway } from './provider-fetch.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type TestIssuer, testIssuer } from '../../../test/kit/issuer.ts';
-import type { OidcProvider } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { createLogoutTokens } from './logout-token.ts';
 

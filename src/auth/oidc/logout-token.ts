@@ -1,5 +1,5 @@
 import { jwtVerify } from 'jose';
-import type { OidcProvider } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
 import { HubError } from '../../core/errors.ts';
 import { asymmetric } from '../../core/provider.ts';
 import { authLimits } from '../limits.ts';

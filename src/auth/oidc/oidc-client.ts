@@ -1,7 +1,7 @@
 import type { Configuration } from 'openid-client';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { OidcProvider } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
 import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';

@@ -1,7 +1,8 @@
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { usualProvider } from '../../core/provider.ts';
-import type { OidcProvider, Settings } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { LoginMethod, LoginSession } from '../session-store.ts';
 import type { LoginSessions } from '../sessions.ts';
 import { userWithIdentity } from './trusted-tokens.ts';

@@ -1,6 +1,7 @@
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { OidcProvider, UserSettings } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { authLimits } from '../limits.ts';
 import type { LoginSession, ProviderRefresh } from '../session-store.ts';

@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { settings as snapshotOf, user } from '../../../test/kit/snapshots.ts';
 import { type TestIssuer, testIssuer } from '../../../test/kit/issuer.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Settings, TrustedIssuer, UserSettings } from '../../core/settings/types.ts';
+import type { TrustedIssuer } from '../../core/settings/login.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { createTrustedTokens } from './trusted-tokens.ts';
 

@@ -3,7 +3,9 @@ import { appPrincipal, issuedPrincipal, type Principal } from '../../core/access
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { asymmetric } from '../../core/provider.ts';
-import type { IssuedIdentity, Settings, TrustedIssuer, UserSettings } from '../../core/settings/types.ts';
+import type { TrustedIssuer } from '../../core/settings/login.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { IssuedIdentity, UserSettings } from '../../core/settings/user.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
 import { unverified, verifyIssued } from './issued-jwt.ts';

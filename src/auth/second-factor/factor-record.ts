@@ -1,4 +1,4 @@
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import { authLimits } from '../limits.ts';
 import type { FactorRecord, Passkey } from './factor-store.ts';
 import { isRecoveryCode, newRecoveryCodes, plainCode, recoveryHash } from './recovery-codes.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { TransportSettings } from '../../core/settings/types.ts';
+import type { TransportSettings } from '../../core/settings/server.ts';
 import { cliLimits } from '../limits.ts';
 import type { Check } from './check.ts';
 

@@ -1,6 +1,6 @@
 import { exposure } from '../../core/access/exposure.ts';
 import { createOutside, type Place } from '../../core/access/outside.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Check } from './check.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { judgePassword } from '../../auth/password-strength.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Check } from './check.ts';
 
 /**

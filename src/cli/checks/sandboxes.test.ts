@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../../../test/kit/databases.ts';
-import type { SandboxSettings } from '../../core/settings/types.ts';
+import type { SandboxSettings } from '../../core/settings/server.ts';
 import { checkSandboxes } from './sandboxes.ts';
 
 const program = (name: string, sandbox?: SandboxSettings) => ({

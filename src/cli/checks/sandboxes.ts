@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { confinementOf } from '../../core/settings/confinement.ts';
 import { reasonWords } from '../../core/reasons.ts';
-import type { SandboxSettings } from '../../core/settings/types.ts';
+import type { SandboxSettings } from '../../core/settings/server.ts';
 import type { Check } from './check.ts';
 import type { PreparedServer } from './settings.ts';
 

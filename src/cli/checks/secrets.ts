@@ -1,4 +1,4 @@
-import type { TransportSettings } from '../../core/settings/types.ts';
+import type { TransportSettings } from '../../core/settings/server.ts';
 import { type ReadableSecrets, readableText } from '../../env/withdraw.ts';
 import type { Check } from './check.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { HubError } from '../../core/errors.ts';
 import { reasonWords } from '../../core/reasons.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../../upstream/limits.ts';
 import type { Check } from './check.ts';
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { isTrusted } from '../../core/access/rules.ts';
 import { HubError, type Problem } from '../../core/errors.ts';
-import type { ServerSettings, Settings, TransportSettings } from '../../core/settings/types.ts';
+import type { ServerSettings, TransportSettings } from '../../core/settings/server.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Env } from '../../env/env.ts';
 import type { Loaded } from '../../settings/backend.ts';
 import { settingsFile } from '../../settings/file.ts';

@@ -4,7 +4,8 @@ import { entry, group, key, type Parts, server, settings, user } from '../../../
 import type { Item, Offer } from '../catalogue.ts';
 import { coreLimits } from '../limits.ts';
 import type { PolicyAction } from '../policies/policy-set.ts';
-import type { CallLimits, Settings } from '../settings/types.ts';
+import type { CallLimits } from '../settings/governance.ts';
+import type { Settings } from '../settings/settings.ts';
 import { type CallQuestion, countsOf, isGoverned, judge, mayHear, policyPrincipal } from './decision.ts';
 import { anonymous, appPrincipal, issuedPrincipal, type Principal, principalOf } from './principal.ts';
 

@@ -11,7 +11,9 @@ import {
   type PolicyVerdict,
   policySetOf,
 } from '../policies/policy-set.ts';
-import type { CallLimits, ItemSettings, Settings } from '../settings/types.ts';
+import type { CallLimits } from '../settings/governance.ts';
+import type { ItemSettings } from '../settings/server.ts';
+import type { Settings } from '../settings/settings.ts';
 import { type Principal, principalId } from './principal.ts';
 import { groupOf, groupsOf, userOf } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';

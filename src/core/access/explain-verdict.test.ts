@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ann, db, why } from '../../../test/kit/why.ts';
-import type { CallLimits } from '../settings/types.ts';
+import type { CallLimits } from '../settings/governance.ts';
 import type { WhyQuestion } from './explain.ts';
 
 describe('policies and approvals', () => {

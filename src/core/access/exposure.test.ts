@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { server, settings as snapshot, user } from '../../../test/kit/snapshots.ts';
 import { coreLimits } from '../limits.ts';
 import { exposure } from './exposure.ts';
-import type { ServerSettings, Settings, SystemSettings } from '../settings/types.ts';
+import type { ServerSettings } from '../settings/server.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { SystemSettings } from '../settings/system.ts';
 
 function settings(
   servers: Record<string, Partial<ServerSettings>>,

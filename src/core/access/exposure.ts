@@ -2,7 +2,7 @@ import { coreLimits } from '../limits.ts';
 import { needsCredential, resolve } from './rules.ts';
 import { listed } from '../errors.ts';
 import { anonymous, anonymousOutside, type Principal } from './principal.ts';
-import type { Settings } from '../settings/types.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /**
  * What a caller without a credential can do on an exposed hub, a line each (CONTRACT §7); none when that is nothing.

@@ -1,4 +1,4 @@
-import type { CredentialSlot, ServerSettings } from '../settings/types.ts';
+import type { CredentialSlot, ServerSettings } from '../settings/server.ts';
 
 /** What each user sets for themselves at a server (`credentialTemplate`). */
 export function slotsOf({ credentialTemplate = [] }: ServerSettings): readonly CredentialSlot[] {

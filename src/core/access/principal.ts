@@ -1,4 +1,4 @@
-import type { UserSettings } from '../settings/types.ts';
+import type { UserSettings } from '../settings/user.ts';
 
 /**
  * Who makes a request (CONTRACT §2). It names the caller only; role and lists are read from the settings snapshot on

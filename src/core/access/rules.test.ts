@@ -4,7 +4,7 @@ import { entry, group, key, type Parts, server, settings, user } from '../../../
 import { isAdmin, isGone, reaches, resolve } from './rules.ts';
 import { anonymousOutside, type Principal, principalFromId, principalId } from './principal.ts';
 import type { Scope } from './scope.ts';
-import type { KeySettings } from '../settings/types.ts';
+import type { KeySettings } from '../settings/key.ts';
 
 const all: Scope = { kind: 'all' };
 const named = (name: string): Scope => ({ kind: 'named', name });

@@ -1,15 +1,11 @@
 import { HubError } from '../errors.ts';
 import type { Principal, Reach } from './principal.ts';
 import type { Scope } from './scope.ts';
-import type {
-  GroupServer,
-  GroupSettings,
-  KeySettings,
-  Selection,
-  ServerSettings,
-  Settings,
-  UserSettings,
-} from '../settings/types.ts';
+import type { GroupServer, GroupSettings, Selection } from '../settings/group.ts';
+import type { KeySettings } from '../settings/key.ts';
+import type { ServerSettings } from '../settings/server.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { UserSettings } from '../settings/user.ts';
 
 /**
  * Who may reach what (CONTRACT §2): the only place that decides it. Every surface asks `resolve` or `reaches`, so what

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Item } from '../catalogue.ts';
-import type { ToolOverride } from '../settings/types.ts';
+import type { ToolOverride } from '../settings/server.ts';
 import {
   argumentRules,
   isReadOnly,

@@ -3,7 +3,7 @@ import { HubError, type Problem } from '../errors.ts';
 import { editObject, type Edits, elements, memberText } from '../json/text.ts';
 import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
-import type { ArgumentOverride, ItemSettings, ToolOverride } from '../settings/types.ts';
+import type { ArgumentOverride, ItemSettings, ToolOverride } from '../settings/server.ts';
 
 /**
  * What clients see and send in place of what the server says of a tool (CONTRACT §11, Overrides). A server's overrides

@@ -2,7 +2,8 @@ import { isForAppsAlone, type PageUri, withPageUris } from './apps.ts';
 import type { ScopeMember } from './rules.ts';
 import type { Item } from '../catalogue.ts';
 import { ownServer } from '../own-items.ts';
-import type { ItemSettings, Selection, ToolOverride } from '../settings/types.ts';
+import type { Selection } from '../settings/group.ts';
+import type { ItemSettings, ToolOverride } from '../settings/server.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import {
   argumentRules,

@@ -9,7 +9,8 @@ import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout 
 import { memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
-import type { ServerDescriptionMode, Settings } from '../settings/types.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { ServerDescriptionMode } from '../settings/system.ts';
 import { shortAbout, smartToolNames, smartToolTexts } from '../smart-tools.ts';
 import {
   type Naming,

@@ -1,4 +1,5 @@
-import type { GuardedMoment, GuardSettings, SecretsInCalls, SecretsMode, Settings } from '../settings/types.ts';
+import type { GuardedMoment, GuardSettings, SecretsInCalls, SecretsMode } from '../settings/governance.ts';
+import type { Settings } from '../settings/settings.ts';
 
 const none: readonly GuardSettings[] = [];
 const known = new WeakMap<Settings, Map<string, readonly GuardSettings[]>>();

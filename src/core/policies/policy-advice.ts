@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { isObject } from '../protocol/rpc.ts';
-import type { Settings } from '../settings/types.ts';
+import type { Settings } from '../settings/settings.ts';
 import { readPolicy, type Statement } from './read-policy.ts';
 
 /**

@@ -5,7 +5,7 @@ import type {
   ResourceConstraint,
 } from '@cedar-policy/cedar-wasm/nodejs';
 import { coreLimits } from '../limits.ts';
-import type { PolicySettings } from '../settings/types.ts';
+import type { PolicySettings } from '../settings/governance.ts';
 import { cedarValue, NotJudgeable } from './cedar-value.ts';
 import { cannotFit } from './cannot-fit.ts';
 import { withCedar } from './cedar.ts';

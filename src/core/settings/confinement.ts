@@ -1,4 +1,4 @@
-import type { SandboxSettings, UsableTransport } from './types.ts';
+import type { SandboxSettings, UsableTransport } from './server.ts';
 
 const closed: SandboxSettings = { network: 'none', read: [], write: [] };
 

@@ -5,7 +5,7 @@ import type { Tokens } from '../../auth/tokens.ts';
 import type { OAuthGrant } from '../../core/answers/settings.ts';
 import type { Logger } from '../../core/logger.ts';
 import { saying } from '../../core/sentences.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Editor } from '../../settings/document/document.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';

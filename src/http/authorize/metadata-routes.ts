@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HubError } from '../../core/errors.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { mcpEndpointIn } from '../frame/mcp-endpoint.ts';
 import type { Place } from './asked.ts';
 

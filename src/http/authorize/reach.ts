@@ -2,7 +2,8 @@ import { type Principal, principalOf, type Reach } from '../../core/access/princ
 import { reaches, reachesGroup, resolve } from '../../core/access/rules.ts';
 import { type Scope, scopeOf } from '../../core/access/scope.ts';
 import { HubError } from '../../core/errors.ts';
-import type { Settings, UserSettings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { Consent } from '../../auth/oauth/consents.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';

@@ -7,7 +7,7 @@ import { authLimits } from '../../auth/limits.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { jsonBody, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { countByAddress } from '../../auth/count-by-address.ts';

@@ -4,7 +4,7 @@ import type { PasskeyAnswer } from '../../auth/second-factor/passkeys.ts';
 import { principalOf, withPasswordAlone } from '../../core/access/principal.ts';
 import type { FactorAsked } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { passkeyAnswer } from '../../settings/user/user-input.ts';
 import { mustHaveFactor } from './caller.ts';
 

@@ -1,6 +1,7 @@
 import { reaches, reachesGroup } from '../../core/access/rules.ts';
 import { saying } from '../../core/sentences.ts';
-import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
+import type { GroupSettings } from '../../core/settings/group.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { findGroup } from '../../settings/group/group-edits.ts';
 import type { Caller } from './caller.ts';
 

@@ -3,7 +3,7 @@ import type { ToolOverrideAnswer } from '../../core/answers/settings.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { listed } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
-import type { ItemSettings, ToolOverride } from '../../core/settings/types.ts';
+import type { ItemSettings, ToolOverride } from '../../core/settings/server.ts';
 import { overrideAnswer } from '../../settings/document/tool-override.ts';
 
 /** The tool whose override is asked for, by the server's own name of it. */

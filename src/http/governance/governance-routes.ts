@@ -11,7 +11,8 @@ import { policyAdvice, policyEntities } from '../../core/policies/policy-advice.
 import { readPolicy } from '../../core/policies/read-policy.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { saying } from '../../core/sentences.ts';
-import type { PolicySettings, Settings } from '../../core/settings/types.ts';
+import type { PolicySettings } from '../../core/settings/governance.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Pins } from '../../governance/pins.ts';
 import type { CallCounts } from '../../governance/call-counts.ts';
 import type { ActivityLog } from '../../logs/activity.ts';

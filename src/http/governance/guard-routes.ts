@@ -8,7 +8,7 @@ import { readGuardAnswer } from '../../core/guards/guard-answer.ts';
 import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { saying } from '../../core/sentences.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Guards } from '../../governance/guards.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';

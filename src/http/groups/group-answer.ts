@@ -2,7 +2,7 @@ import { granted, reachesMember } from '../../core/access/rules.ts';
 import { exposedName } from '../../core/access/tool-name.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { GroupSettings } from '../../core/settings/types.ts';
+import type { GroupSettings } from '../../core/settings/group.ts';
 import type { Draft, Editor } from '../../settings/document/document.ts';
 import { groupAnswer, type GroupChange } from '../../settings/group/group-edits.ts';
 import type { GroupEditor } from '../../settings/group/group-servers.ts';

@@ -14,7 +14,8 @@ import {
   setGroupTools,
 } from '../../settings/group/group-edits.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
-import type { GroupSettings, ServerSettings } from '../../core/settings/types.ts';
+import type { GroupSettings } from '../../core/settings/group.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { checkOverride } from '../../settings/group/group-servers.ts';
 import { flagOf } from '../frame/query.ts';
 import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../settings/group/group-input.ts';

@@ -8,7 +8,7 @@ import { silent } from '../../../test/kit/databases.ts';
 import { until } from '../../../test/kit/until.ts';
 import { createByteBudget } from '../../core/byte-budget.ts';
 import { coreLimits } from '../../core/limits.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { createDatabase } from '../../database/supervise.ts';
 import { logLimits } from '../../logs/limits.ts';
 import { createLog } from '../../logs/log.ts';

@@ -1,5 +1,6 @@
 import { isTrusted } from '../../core/access/rules.ts';
-import type { ServerSettings, Settings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 
 /**
  * Since when the servers of users are there. A user who may add servers chooses their names. Under a name that another

@@ -5,7 +5,7 @@ import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
 import { mergedOverride } from '../../core/access/tool-override.ts';
 import { saying } from '../../core/sentences.ts';
-import type { ServerSettings, ToolOverride } from '../../core/settings/types.ts';
+import type { ServerSettings, ToolOverride } from '../../core/settings/server.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
 import { changeItems, type ItemChange, limitTool, overrideTool } from '../../settings/server/item-edits.ts';
 import {

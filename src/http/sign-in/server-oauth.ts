@@ -4,7 +4,7 @@ import { isPerUser } from '../../core/access/per-user.ts';
 import { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { forgetTokens } from '../../settings/server/server-edits.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { jsonBody } from '../frame/body.ts';

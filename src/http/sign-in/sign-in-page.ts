@@ -8,7 +8,7 @@ import type { AuditSink } from '../../core/audit.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import { type Caller, callerNow } from '../frame/caller.ts';
 import type { Arrived } from '../frame/client-address.ts';

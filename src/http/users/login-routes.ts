@@ -14,7 +14,7 @@ import { parseInput } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
 import { saying } from '../../core/sentences.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { Draft } from '../../settings/document/document.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import { changePassword, keepPassword, userAnswer } from '../../settings/user/user-edits.ts';

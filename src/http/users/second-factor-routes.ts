@@ -9,7 +9,7 @@ import type { SecondFactor } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import { factorCodeInput } from '../../settings/user/user-input.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, type Caller, mustBeFresh, staleLogin } from '../frame/caller.ts';

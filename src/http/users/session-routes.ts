@@ -5,7 +5,7 @@ import type { LoginSession } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { saying } from '../../core/sentences.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { ApiEnv, Caller } from '../frame/caller.ts';
 import { ok } from '../frame/reply.ts';
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { saying } from '../../core/sentences.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';
 import { groupOf, managedServer } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';

@@ -9,7 +9,7 @@ import type { User } from '../../core/answers/settings.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { SettingsStore } from '../../settings/store.ts';
 import {
   addUser,

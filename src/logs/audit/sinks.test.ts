@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { silent } from '../../../test/kit/databases.ts';
 import type { AuditRecord } from '../../core/audit.ts';
-import type { AuditOutputs } from '../../core/settings/types.ts';
+import type { AuditOutputs } from '../../core/settings/governance.ts';
 import { chained, chainStart } from './chain.ts';
 import { createDelivery } from './delivery.ts';
 import { auditLimits } from './limits.ts';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { AuditRecord } from '../../core/audit.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { AuditOutputs } from '../../core/settings/types.ts';
+import type { AuditOutputs } from '../../core/settings/governance.ts';
 import { canonicalJson } from './chain.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import { auditLimits } from './limits.ts';

@@ -4,7 +4,7 @@ import { ownServer } from '../../core/own-items.ts';
 import { elements, memberText } from '../../core/json/text.ts';
 import { isObject, resultText } from '../../core/protocol/rpc.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { Target, View } from '../../core/access/view.ts';
 import { clientNameFor } from '../client-name.ts';
 import { unknownTarget } from '../failure.ts';

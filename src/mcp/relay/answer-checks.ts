@@ -2,7 +2,7 @@ import { HubError } from '../../core/errors.ts';
 import { secretsMode } from '../../core/guards/guards-of.ts';
 import { editObject, memberText } from '../../core/json/text.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
-import type { GuardSettings } from '../../core/settings/types.ts';
+import type { GuardSettings } from '../../core/settings/governance.ts';
 import { governanceLimits } from '../../governance/limits.ts';
 import { answerWithoutSecrets, tooLong } from './call-secrets.ts';
 import { guardsFor } from './guard-kinds.ts';

@@ -3,7 +3,7 @@ import { HubError, listed } from '../../core/errors.ts';
 import { secretsMode } from '../../core/guards/guards-of.ts';
 import { members } from '../../core/json/text.ts';
 import { withoutSecretsInJson } from '../../core/secrets/in-json.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { governanceLimits } from '../../governance/limits.ts';
 import { type ClientRequest, clientRequest } from '../request.ts';
 

@@ -1,6 +1,7 @@
 import type { Target } from '../../core/access/view.ts';
 import { guardsOf } from '../../core/guards/guards-of.ts';
-import type { GuardedMoment, GuardSettings, Settings } from '../../core/settings/types.ts';
+import type { GuardedMoment, GuardSettings } from '../../core/settings/governance.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 
 /** A kind of request that guards see. */
 export interface GuardKind {

@@ -8,7 +8,7 @@ import type { GuardSubject } from '../../core/guards/guard-answer.ts';
 import { memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { compileSchema, type SchemaCheck } from '../../core/schema/check.ts';
-import type { GuardedMoment } from '../../core/settings/types.ts';
+import type { GuardedMoment } from '../../core/settings/governance.ts';
 import { clientNameFor } from '../client-name.ts';
 import type { ClientRequest } from '../request.ts';
 import type { Governance } from './admission.ts';

@@ -3,7 +3,7 @@ import { HubError } from '../../core/errors.ts';
 import { duplicateName } from '../../core/json/duplicates.ts';
 import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { GuardedMoment, GuardSettings } from '../../core/settings/types.ts';
+import type { GuardedMoment, GuardSettings } from '../../core/settings/governance.ts';
 import { governanceLimits } from '../../governance/limits.ts';
 import { type ClientRequest, clientRequest } from '../request.ts';
 import { admit, unclear } from './admission.ts';

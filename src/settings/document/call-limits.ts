@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallLimits } from '../../core/settings/types.ts';
+import type { CallLimits } from '../../core/settings/governance.ts';
 import { settingsLimits } from '../limits.ts';
 import type { Entry } from './document.ts';
 import { range } from './shape.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { keyAnswers } from '../key/key-edits.ts';
 import { maskServer } from '../server/server-secrets.ts';
 import { systemConfigAnswer } from '../system/system-config.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
-import type { ArgumentOverride, ToolOverride } from '../../core/settings/types.ts';
+import type { ArgumentOverride, ToolOverride } from '../../core/settings/server.ts';
 import { settingsLimits } from '../limits.ts';
 import type { Path, Report } from './report.ts';
 import { flag } from './shape.ts';

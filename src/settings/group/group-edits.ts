@@ -2,7 +2,8 @@ import type { Group, GroupServer as GroupServerAnswer } from '../../core/answers
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { GroupServer, GroupSettings, Selection, Visibility } from '../../core/settings/types.ts';
+import type { GroupServer, GroupSettings, Selection } from '../../core/settings/group.ts';
+import type { Visibility } from '../../core/settings/server.ts';
 import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import {
   type Draft,

@@ -2,7 +2,8 @@ import type { Grant } from '../../core/access/rules.ts';
 import { type HubError, listed, type Problem } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { GroupServer, Selection, ToolOverride } from '../../core/settings/types.ts';
+import type { GroupServer, Selection } from '../../core/settings/group.ts';
+import type { ToolOverride } from '../../core/settings/server.ts';
 import {
   type Draft,
   type Editor,

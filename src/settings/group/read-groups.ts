@@ -1,5 +1,5 @@
 import { isForbiddenName } from '../../core/input.ts';
-import type { GroupServer, GroupSettings } from '../../core/settings/types.ts';
+import type { GroupServer, GroupSettings } from '../../core/settings/group.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';

@@ -1,7 +1,7 @@
 import { parseCidr } from '../../core/address.ts';
 import { addressProblem, readTime, timeProblem } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { KeySettings } from '../../core/settings/types.ts';
+import type { KeySettings } from '../../core/settings/key.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import { found, type Path, type Report, unique } from '../document/report.ts';

@@ -1,4 +1,4 @@
-import type { OwnItems, OwnPrompt, OwnResource } from '../../core/settings/types.ts';
+import type { OwnItems, OwnPrompt, OwnResource } from '../../core/settings/own-items.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import { found, type Path, type Report, unique } from '../document/report.ts';
 import { promptShape, resourceShape } from './own-shape.ts';

@@ -1,4 +1,4 @@
-import type { CredentialSlot, TransportSettings } from '../../core/settings/types.ts';
+import type { CredentialSlot, TransportSettings } from '../../core/settings/server.ts';
 import type { Path, Report } from '../document/report.ts';
 import { settingsLimits } from '../limits.ts';
 import { headerValueProblem, passedNameProblem } from './headers.ts';

@@ -1,5 +1,6 @@
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { InstallSettings, TransportSettings } from '../../core/settings/types.ts';
+import type { TransportSettings } from '../../core/settings/server.ts';
+import type { InstallSettings } from '../../core/settings/system.ts';
 import type { Path, Report } from '../document/report.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { OAuthSettings, SandboxSettings, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
+import type { OAuthSettings, SandboxSettings, ServerSettings, UsableTransport } from '../../core/settings/server.ts';
 import { settingsLimits } from '../limits.ts';
 import { headerNameProblem, headerValueProblem } from './headers.ts';
 import { urlFault } from './read-transport.ts';

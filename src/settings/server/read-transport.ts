@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { OAuthSettings, SandboxSettings, TransportSettings } from '../../core/settings/types.ts';
+import type { OAuthSettings, SandboxSettings, TransportSettings } from '../../core/settings/server.ts';
 import type { Part } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found } from '../document/report.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../../core/settings/types.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import { hideInUrls } from '../export/secret-text.ts';
 import { expandServer, type ReadFile } from './placeholders.ts';
 import { hiddenTexts } from './server-secrets.ts';

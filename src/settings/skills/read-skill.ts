@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { errorText } from '../../core/errors.ts';
 import { ownSkillsPrefix } from '../../core/own-items.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { OwnSkill, OwnSkillFile } from '../../core/settings/types.ts';
+import type { OwnSkill, OwnSkillFile } from '../../core/settings/own-items.ts';
 import { settingsLimits } from '../limits.ts';
 
 /** A file in the folder of a skill. */

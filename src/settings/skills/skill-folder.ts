@@ -3,7 +3,7 @@ import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { OwnSkill } from '../../core/settings/types.ts';
+import type { OwnSkill } from '../../core/settings/own-items.ts';
 import { settingsLimits } from '../limits.ts';
 import { type SkillFile, skillOf } from './read-skill.ts';
 

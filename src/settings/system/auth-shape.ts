@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { asymmetric, isProviderAddress, usualProvider } from '../../core/provider.ts';
-import type {
-  ForwardAuth,
-  OidcProvider,
-  PasswordPolicy,
-  SystemSettings,
-  TrustedIssuer,
-} from '../../core/settings/types.ts';
+import type { ForwardAuth, OidcProvider, PasswordPolicy, TrustedIssuer } from '../../core/settings/login.ts';
+import type { SystemSettings } from '../../core/settings/system.ts';
 import { headerNameProblem } from '../server/headers.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { type Path, type Report, unique } from '../document/report.ts';

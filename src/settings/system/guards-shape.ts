@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
 import { problemTable } from '../../core/problems.ts';
-import type { GuardSettings, SystemSettings } from '../../core/settings/types.ts';
+import type { GuardSettings } from '../../core/settings/governance.ts';
+import type { SystemSettings } from '../../core/settings/system.ts';
 import { type Path, type Report, unique } from '../document/report.ts';
 import { flag, range, text, texts } from '../document/shape.ts';
 import { settingsLimits } from '../limits.ts';

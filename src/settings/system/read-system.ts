@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { parseCidr } from '../../core/address.ts';
-import type { SystemSettings } from '../../core/settings/types.ts';
+import type { SystemSettings } from '../../core/settings/system.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
 import { readPart } from '../document/read-part.ts';

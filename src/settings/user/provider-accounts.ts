@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { Draft } from '../document/document.ts';
 import type { SettingsStore } from '../store.ts';
 import { logInFrom, type ProviderPerson, type ProviderRules } from './provider-login.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OidcProvider } from '../../core/settings/types.ts';
+import type { OidcProvider } from '../../core/settings/login.ts';
 import type { Draft, Entry } from '../document/document.ts';
 import { logInFrom, type ProviderPerson } from './provider-login.ts';
 

@@ -1,5 +1,5 @@
 import { isForbiddenName } from '../../core/input.ts';
-import type { UserSettings } from '../../core/settings/types.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readElements, readPart } from '../document/read-part.ts';
 import { found, type Path, type Report, unique } from '../document/report.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
-import type { GroupSettings, UserSettings } from '../../core/settings/types.ts';
+import type { GroupSettings } from '../../core/settings/group.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { Draft, Editor } from '../document/document.ts';
 import { addKey, deleteKey, keyAnswers, updateKey } from '../key/key-edits.ts';
 import { keyUpdateInput, newKeyInput } from '../key/key-input.ts';

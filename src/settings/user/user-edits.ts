@@ -3,7 +3,8 @@ import { listed } from '../../core/errors.ts';
 import { saying } from '../../core/sentences.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { GroupSettings, UserSettings } from '../../core/settings/types.ts';
+import type { GroupSettings } from '../../core/settings/group.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import { callLimitsAnswer, setLimits } from '../document/call-limits.ts';
 import {
   type Draft,

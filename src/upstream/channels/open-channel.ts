@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
-import type { RemoteTransport, ServerSettings, UsableTransport } from '../../core/settings/types.ts';
+import type { RemoteTransport, ServerSettings, UsableTransport } from '../../core/settings/server.ts';
 import type { Channel, ChannelEvents } from './channel.ts';
 import type { Credential, OwnValues } from './credential.ts';
 import type { Reaper } from './stdio/reaper.ts';

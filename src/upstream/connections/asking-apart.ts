@@ -1,7 +1,7 @@
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { principalId } from '../../core/access/principal.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import type { AskableCall } from './link/options.ts';

@@ -2,7 +2,7 @@ import type { ItemKind, Offer } from '../../core/catalogue.ts';
 import { cleaned, errorText, HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
 import type { StartProgress } from '../channels/channel.ts';
 import { type ConnectionOptions, newRequestId } from './options.ts';

@@ -2,7 +2,7 @@ import { errorText, HubError } from '../../core/errors.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../limits.ts';
 
 /**

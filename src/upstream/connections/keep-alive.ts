@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 
 /** Pings an idle server now and then, so that a connection that died silently is found before a call needs it. */
 export interface KeepAlive {

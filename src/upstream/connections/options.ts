@@ -3,7 +3,7 @@ import type { ClientCapabilities } from '../../core/protocol/server-requests.ts'
 import type { Item, Offer } from '../../core/catalogue.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { EndedSession } from '../../core/tracing.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import type { EraMemory } from './eras/era.ts';
 import type { Home, ServerRequestHistory } from './link/server-requests.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import { server, settings } from '../../../test/kit/snapshots.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../limits.ts';
 import { createPool, type Pool } from './pool.ts';
 

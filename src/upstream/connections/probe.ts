@@ -1,7 +1,7 @@
 import { deferred } from '../../core/deferred.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionStatus } from './status.ts';

@@ -1,6 +1,7 @@
 import { isTrusted } from '../../core/access/rules.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { ServerSettings, Settings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 
 /**
  * The log of a server, for as long as the settings have it as it was started. A server that was removed or replaced,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LoggerFor } from '../../core/logger.ts';
-import type { RemoteTransport, ServerSettings } from '../../core/settings/types.ts';
+import type { RemoteTransport, ServerSettings } from '../../core/settings/server.ts';
 import type { AddressPolicy } from '../channels/safe-address.ts';
 import { type Account, createAccount } from './account.ts';
 import type { Attempts } from './attempts.ts';

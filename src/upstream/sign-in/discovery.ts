@@ -11,7 +11,7 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
-import type { OAuthSettings } from '../../core/settings/types.ts';
+import type { OAuthSettings } from '../../core/settings/server.ts';
 import type { Authority, Fetch } from './authorization-server.ts';
 import { clientMetadata, type OAuthClient } from './oauth-client.ts';
 import { refusalOf } from './authorization-flow.ts';

@@ -3,7 +3,7 @@ import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { upstreamLimits } from '../limits.ts';
 import { type Authority, failureCode } from './authorization-server.ts';
-import type { OAuthSettings } from '../../core/settings/types.ts';
+import type { OAuthSettings } from '../../core/settings/server.ts';
 import type { Grant, Grants, OAuthTokens } from './grants.ts';
 import type { OAuthClient } from './oauth-client.ts';
 

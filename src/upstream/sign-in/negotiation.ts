@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import type { OAuthSettings } from '../../core/settings/types.ts';
+import type { OAuthSettings } from '../../core/settings/server.ts';
 import { failureOf, type Tracing } from '../../core/tracing.ts';
 import { upstreamLimits } from '../limits.ts';
 import type { AddressPolicy } from '../channels/safe-address.ts';

@@ -1,5 +1,5 @@
 import type { LoggerFor } from '../../core/logger.ts';
-import type { ServerSettings } from '../../core/settings/types.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import type { Grant, GrantKey, Grants } from './grants.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
-import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/types.ts';
+import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/server.ts';
 import type { Credential } from '../channels/credential.ts';
 import { type Account, type Begun, ownSignInRequired } from './account.ts';
 import { type AccountsOptions, createAccounts, createListingAccounts, setupOf } from './accounts.ts';

@@ -1,6 +1,6 @@
 import type { LoggerFor } from '../../core/logger.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
-import type { ServerSettings, TransportSettings } from '../../core/settings/types.ts';
+import type { ServerSettings, TransportSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../limits.ts';
 import { addressOf } from './accounts.ts';
 import { type Grant, grantId, type GrantKey, type Grants } from './grants.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/hostile.ts';
 import { server, settings, user } from '../../../test/kit/snapshots.ts';
 import { createSealer } from '../../core/seal.ts';
-import type { CredentialSlot, ServerSettings } from '../../core/settings/types.ts';
+import type { CredentialSlot, ServerSettings } from '../../core/settings/server.ts';
 import { openFileBindings } from './bindings-in-file.ts';
 import type { Binding } from './bindings.ts';
 import { createUserCredentials } from './user-credentials.ts';

@@ -4,7 +4,9 @@ import { principalOf } from '../../core/access/principal.ts';
 import { reaches } from '../../core/access/rules.ts';
 import { HubError } from '../../core/errors.ts';
 import type { LoggerFor } from '../../core/logger.ts';
-import type { CredentialSlot, ServerSettings, Settings, UserSettings } from '../../core/settings/types.ts';
+import type { CredentialSlot, ServerSettings } from '../../core/settings/server.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import type { UserSettings } from '../../core/settings/user.ts';
 import type { OwnValues } from '../channels/credential.ts';
 import type { Binding, Bindings } from './bindings.ts';
 

@@ -2,7 +2,7 @@ import { createToolArguments } from '../../../core/arguments/tool.ts';
 import { errorText, HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { isObject, type RpcMessage } from '../../../core/protocol/rpc.ts';
-import type { TransportSettings } from '../../../core/settings/types.ts';
+import type { TransportSettings } from '../../../core/settings/server.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { AddressPolicy } from '../safe-address.ts';

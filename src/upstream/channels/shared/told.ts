@@ -1,7 +1,7 @@
 import { HubError, type ErrorCode } from '../../../core/errors.ts';
 import type { LogFields, LogLevel } from '../../../core/logger.ts';
 import type { Reason } from '../../../core/reasons.ts';
-import type { ContainerSettings, SandboxSettings } from '../../../core/settings/types.ts';
+import type { ContainerSettings, SandboxSettings } from '../../../core/settings/server.ts';
 import type { Printed, StartProgress } from '../channel.ts';
 
 /** How a worker wants a program to be started: all that decides which program it is, with every value filled in. */

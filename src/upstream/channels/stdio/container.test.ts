@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silent, tempFolder } from '../../../../test/kit/databases.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { HubError } from '../../../core/errors.ts';
-import type { SandboxSettings } from '../../../core/settings/types.ts';
+import type { SandboxSettings } from '../../../core/settings/server.ts';
 import { openReaper } from './reaper.ts';
 import { inContainer } from './container.ts';
 import { openProgram, type StdioOptions } from './program.ts';

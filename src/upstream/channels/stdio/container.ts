@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { errorText } from '../../../core/errors.ts';
-import type { ContainerSettings, SandboxSettings } from '../../../core/settings/types.ts';
+import type { ContainerSettings, SandboxSettings } from '../../../core/settings/server.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { StdioOptions } from './program.ts';
 import { checkSandbox, onPath, refused, type SandboxPlaces, usualPath } from './sandbox.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silent, tempFolder } from '../../../../test/kit/databases.ts';
 import { HubError } from '../../../core/errors.ts';
-import type { SandboxSettings } from '../../../core/settings/types.ts';
+import type { SandboxSettings } from '../../../core/settings/server.ts';
 import { openReaper } from './reaper.ts';
 import type { StdioOptions } from './program.ts';
 import { inSandbox, type SandboxPlaces } from './sandbox.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'nod
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { HubError } from '../../../core/errors.ts';
 import { type Reason, reasonWords } from '../../../core/reasons.ts';
-import type { SandboxSettings } from '../../../core/settings/types.ts';
+import type { SandboxSettings } from '../../../core/settings/server.ts';
 import type { StdioOptions } from './program.ts';
 import { homeOf } from './sandbox-home.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../../../core/errors.ts';
-import type { ServerSettings } from '../../../core/settings/types.ts';
+import type { ServerSettings } from '../../../core/settings/server.ts';
 import { SignInRequired } from '../../channels/credential.ts';
 import { HttpAnswer } from '../../channels/http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';

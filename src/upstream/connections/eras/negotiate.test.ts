@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ServerAbout } from '../../../core/catalogue.ts';
 import { HubError } from '../../../core/errors.ts';
-import type { ServerSettings } from '../../../core/settings/types.ts';
+import type { ServerSettings } from '../../../core/settings/server.ts';
 import { Eras, shortMemory } from './era.ts';
 import { HttpAnswer, statusError } from '../../channels/http-errors.ts';
 import { negotiate, type NegotiationLink } from './negotiate.ts';

@@ -2,7 +2,7 @@ import type { ItemKind } from '../../../core/catalogue.ts';
 import type { HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { RpcMessage } from '../../../core/protocol/rpc.ts';
-import type { ServerSettings } from '../../../core/settings/types.ts';
+import type { ServerSettings } from '../../../core/settings/server.ts';
 import type { Channel, ChannelEvents, StartProgress } from '../../channels/channel.ts';
 import type { Home, ServerRequestHistory } from './server-requests.ts';
 import type { Envelope } from './request-writer.ts';

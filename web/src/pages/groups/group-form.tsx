@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ask, pathOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
-import type { Group } from '../../api/types.ts';
+import type { Group, JsonObject } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
 import { changedLists, changedMembers } from '../../lib/changed.ts';
 import { problemAt } from '../../lib/problems.ts';
@@ -44,7 +44,7 @@ export function GroupForm({ group, proposal, onClose }: GroupFormProps) {
   const [limits, setLimits] = useState(() => limitsDraft(group?.limits));
   const [before] = useState(group);
   const save = useAction<void, { data: Group } | undefined>({
-    run: async () => {
+    run: () => {
       const body = {
         name,
         description,
@@ -52,14 +52,13 @@ export function GroupForm({ group, proposal, onClose }: GroupFormProps) {
         sharedWithUsers: shared.split('\n').flatMap((line) => line.trim() || []),
         maxResultTokens: most === '' ? null : Number(most),
       };
-      if (!group || !before)
-        return ask<Group>('/groups', {
-          method: 'POST',
-          body: { ...body, ...(proposal && { servers: proposal.servers }), ...changedLimits(undefined, limits) },
-        });
-      const changes = { ...changesIn(body, before, group), ...changedLimits(before.limits, limits) };
-      if (Object.keys(changes).length === 0) return undefined;
-      return ask<Group>(`/groups${pathOf(group.id)}`, { method: 'PUT', body: changes });
+      if (group && before)
+        return writeChanges({ ...changesIn(body, before, group), ...changedLimits(before.limits, limits) }, group);
+      const servers = proposal && { servers: proposal.servers };
+      return ask<Group>('/groups', {
+        method: 'POST',
+        body: { ...body, ...servers, ...changedLimits(undefined, limits) },
+      });
     },
     done: (made) => {
       toast.good(group || !made ? t('common.saved') : t('groups.created', { name: made.data.name }));
@@ -123,6 +122,11 @@ export function GroupForm({ group, proposal, onClose }: GroupFormProps) {
       </DialogForm>
     </Dialog>
   );
+}
+
+async function writeChanges(changes: JsonObject, { id }: Group): Promise<{ data: Group } | undefined> {
+  if (Object.keys(changes).length === 0) return undefined;
+  return ask<Group>(`/groups${pathOf(id)}`, { method: 'PUT', body: changes });
 }
 
 interface VisibilityFieldProps {
