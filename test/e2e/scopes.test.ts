@@ -321,6 +321,29 @@ test('without routes by the names of groups their ids open them, and a name is t
     (await rpc(own.mcp(scope), 'tools/call', search)).result?.structuredContent as { tools: unknown[] };
   await until('the search is ready', async () => (await found('$smart/g1')).tools.length > 0);
   expect((await found('$smart/dev')).tools).toEqual([]);
+
+  // What the dashboard asks by the name of a group leads to the address that opens it.
+  const token = await login(own);
+  const ask = async (path: string) => (await api(own, 'GET', path, { token })).body.data as Record<string, unknown>;
+  for (const [given, id] of [
+    ['dev', 'g1'],
+    ['g1', 'g1'],
+    ['other', 'g2'],
+  ] as const) {
+    const connect = await ask(`/connect?group=${given}`);
+    expect(connect, given).toMatchObject({ url: own.mcp(id), cost: { all: { tools: 2 } } });
+    expect(JSON.stringify(connect['clients']), given).toContain(`/mcp/${id}`);
+    expect((await ask(`/connect?group=${given}&smart=true`))['url'], given).toBe(own.mcp(`%24smart/${id}`));
+    for (const query of [`group=${given}`, `group=${given}&smart=true`])
+      expect(JSON.stringify(await ask(`/costs?${query}`)), query).not.toBe('[]');
+    expect(await ask(`/costs?group=${given}`), given).toMatchObject([{ name: 'beta' }]);
+    expect(await ask(`/why?tool=beta-read&group=${given}`), given).toMatchObject({ allowed: true });
+    const body = { query: 'read', group: given };
+    const search = await api(own, 'POST', '/smart-routing/search', { token, body });
+    expect(search.body.data, given).toMatchObject({ searched: 2 });
+  }
+  // A server of that name.
+  expect(await ask('/why?tool=read&group=beta')).toMatchObject({ allowed: true });
 });
 
 test('without the global route, whatever reaches all servers without naming one is closed, and what names one is not', async () => {

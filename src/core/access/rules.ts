@@ -338,6 +338,11 @@ function groupNamed({ groups, system }: Settings, name: string): GroupSettings |
   return byId ?? (system.routing.enableGroupNameRoute ? groups.find((group) => group.name === name) : undefined);
 }
 
+/** The name by which the group's endpoint is reached: its own, or its id where its own leads nowhere or elsewhere. */
+export function endpointNameOf(settings: Settings, group: GroupSettings): string {
+  return groupNamed(settings, group.name) === group ? group.name : group.id;
+}
+
 function seesGroup(who: Identity, group: GroupSettings): boolean {
   if (who.kind === 'key') return true;
   if (who.kind === 'issued') return isMember(who, group);

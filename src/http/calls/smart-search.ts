@@ -10,6 +10,7 @@ import type { SmartOptions } from '../../mcp/smart.ts';
 import { smartLimits } from '../../smart/limits.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';
+import { endpointNamed } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { problemTable } from '../../core/problems.ts';
 
@@ -42,7 +43,7 @@ export function smartSearchRoutes({ views, smart }: SmartSearchOptions): Hono<Ap
     const asked = {
       query,
       context: context ?? undefined,
-      group: group ?? undefined,
+      group: group ? endpointNamed(c.var.caller, group) : undefined,
       limit: limit ?? coreLimits.searchResults,
       explain: explain ?? false,
     };

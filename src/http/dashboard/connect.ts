@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
+import { endpointNameOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { Connect } from '../../core/answers/records.ts';
@@ -37,7 +38,7 @@ export function connectRoutes({ views, hubUrl, keyRequired }: ConnectRoutes): Ho
     const input = parseInput(connectInput, query, 'Cannot say how to connect');
     const way = flagOf(query, 'code') ? 'code' : flagOf(query, 'smart') ? 'smart' : undefined;
     const withKey = query['key'] === undefined ? undefined : flagOf(query, 'key');
-    const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
+    const group = input.group === undefined ? undefined : endpointNameOf(caller.settings, groupOf(caller, input.group));
     const server = input.server === undefined ? undefined : serverOf(caller, input.server).name;
     const name = group ?? server;
     const path = [...(way === undefined ? [] : [`$${way}`]), ...(name === undefined ? [] : [name])];

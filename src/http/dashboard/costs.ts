@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { endpointNameOf } from '../../core/access/rules.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Target, View, Views } from '../../core/access/view.ts';
 import { searchServer } from '../../core/activity.ts';
@@ -30,7 +31,7 @@ export function costRoutes({ views, catalogue }: CostRoutes): Hono<ApiEnv> {
     const { caller } = c.var;
     const input = parseInput(costsInput, c.req.query(), 'Cannot say what the tools cost');
     const smart = flagOf(c.req.query(), 'smart');
-    const group = input.group === undefined ? undefined : groupOf(caller, input.group).name;
+    const group = input.group === undefined ? undefined : endpointNameOf(caller.settings, groupOf(caller, input.group));
     const scope: Scope = smart
       ? { kind: 'smart', group }
       : group === undefined

@@ -1,4 +1,4 @@
-import { reaches, reachesGroup } from '../../core/access/rules.ts';
+import { endpointNameOf, reaches, reachesGroup } from '../../core/access/rules.ts';
 import { saying } from '../../core/sentences.ts';
 import type { GroupSettings } from '../../core/settings/group.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';
@@ -28,11 +28,23 @@ export function managedServer(caller: Caller, name: string, attempt: string): Se
   throw saying('forbidden', 'not_yours', { attempt, owner: server.owner });
 }
 
+type Asker = Pick<Caller, 'settings' | 'principal'>;
+
+/**
+ * The name by which the endpoint of a group is reached, from its id or name; another text, such as the name of a
+ * server, as it is.
+ */
+export function endpointNamed(caller: Asker, idOrName: string): string {
+  const groups = visibleGroups(caller);
+  const group = groups.find(({ id }) => id === idOrName) ?? groups.find(({ name }) => name === idOrName);
+  return group ? endpointNameOf(caller.settings, group) : idOrName;
+}
+
 /** Throws HubError `not_found`, also for a group the caller may not see. */
-export function groupOf(caller: Caller, idOrName: string): GroupSettings {
+export function groupOf(caller: Asker, idOrName: string): GroupSettings {
   return findGroup(visibleGroups(caller), idOrName, () => true);
 }
 
-export function visibleGroups({ settings, principal }: Caller): GroupSettings[] {
+export function visibleGroups({ settings, principal }: Asker): GroupSettings[] {
   return settings.groups.filter((group) => reachesGroup(settings, principal, group));
 }

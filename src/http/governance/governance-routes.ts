@@ -18,6 +18,7 @@ import type { CallCounts } from '../../governance/call-counts.ts';
 import type { ActivityLog } from '../../logs/activity.ts';
 import { jsonBody } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
+import { endpointNamed } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { simulate } from './simulate.ts';
 
@@ -77,7 +78,8 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
   routes.get('/why', async (c) => {
     const query = parseInput(whyInput, c.req.query(), 'Cannot explain');
     const asked = whoIsMeant(query, c.var.caller, settings());
-    const scope = query.group ? ({ kind: 'named', name: query.group } as const) : ({ kind: 'all' } as const);
+    const group = query.group && endpointNamed({ settings: settings(), principal: asked }, query.group);
+    const scope = group ? ({ kind: 'named', name: group } as const) : ({ kind: 'all' } as const);
     const answer = await explain({
       settings: settings(),
       catalogue: catalogue(),
