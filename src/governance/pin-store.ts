@@ -19,13 +19,22 @@ export interface PinStore {
   load(): Promise<ReadonlyMap<string, Baseline>>;
   /** A server has a baseline that could not be read when all were loaded, and none was kept since. */
   isLost(server: string): boolean;
-  /**
-   * Keeps a server's baseline; undefined: forgets it. `isFirst`: only where there is none yet; the one that is kept is
-   * answered.
-   */
-  save(server: string, baseline: Baseline | undefined, isFirst?: boolean): Promise<Baseline | undefined>;
+  /** Keeps a server's baseline, which is answered; undefined: forgets it. */
+  save(server: string, baseline: Baseline | undefined, how?: SaveOptions): Promise<Baseline | undefined>;
   /** Another hub has changed something. */
   onChange(listener: () => void): () => void;
+}
+
+export interface SaveOptions {
+  /** Only where there is none yet; the one that is kept is answered. */
+  readonly isFirst?: boolean;
+  /** Until when a database that is away is waited for, as `performance.now()`; without it `pinWaitMs` from now. */
+  readonly until?: number;
+}
+
+/** Until when a change that is asked for now waits for the database. */
+export function waitsUntil(): number {
+  return performance.now() + governanceLimits.pinWaitMs;
 }
 
 /** A baseline as JSON. */
@@ -134,47 +143,69 @@ const channel = 'pins';
  * Rows that hubs on one database share, and a copy of them in the data folder: a hub that starts while the database is
  * away has what it last knew, and reads the rows once they are there.
  */
-export function pinsInTable(database: DatabaseHandle, copy: PinStore, log: Logger): PinStore {
+export function pinsInTable(
+  database: Pick<DatabaseHandle, 'whenReady' | 'listen'>,
+  copy: PinStore,
+  log: Logger,
+): PinStore {
   let isFromCopy = false;
   const own = randomUUID();
-  let loads = 0;
+  let begun = 0;
+  let ended = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function write(server: string, baseline: Baseline | undefined, isFirst: boolean) {
-    const before = loads;
-    const db = await database.whenReady(governanceLimits.pinWaitMs);
+  interface Write extends Required<SaveOptions> {
+    /** How many readings of the rows had ended when the write was asked for. */
+    readonly endedBefore: number;
+  }
+
+  async function write(
+    server: string,
+    baseline: Baseline | undefined,
+    { isFirst, until, endedBefore }: Write,
+  ): Promise<Baseline | undefined> {
+    const db = await database.whenReady(Math.max(0, until - performance.now()));
     const kept = baseline ? await keep(db, server, baseline, isFirst) : undefined;
     if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
     await copy.save(server, kept).catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
-    // This hub knows what it has written, unless it has read the rows meanwhile.
-    await db.notify(channel, loads === before ? own : '').catch(() => undefined);
+    // This hub knows what it has written, unless a reading of the rows was under way at any moment since: it may have
+    // read them as they were before.
+    await db.notify(channel, begun === endedBefore ? own : '').catch(() => undefined);
     return kept;
+  }
+
+  async function load(): Promise<ReadonlyMap<string, Baseline>> {
+    let rows: Map<string, Baseline>;
+    try {
+      const db = await database.whenReady(governanceLimits.pinLoadMs);
+      const found = await db.query<{ content: unknown }>('select content from toolhub.pins');
+      rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
+    } catch (error) {
+      log.warn('The database is away: pins are those that this hub last knew.', { error: errorText(error) });
+      isFromCopy = true;
+      return copy.load();
+    }
+    isFromCopy = false;
+    const kept = await copy.load();
+    for (const [server, baseline] of rows)
+      if (!isDeepStrictEqual(kept.get(server), baseline)) await copy.save(server, baseline);
+    for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);
+    return rows;
   }
 
   return {
     isLost: (server) => isFromCopy && copy.isLost(server),
     async load() {
-      loads += 1;
-      let rows: Map<string, Baseline>;
+      begun += 1;
       try {
-        const db = await database.whenReady(governanceLimits.pinLoadMs);
-        const found = await db.query<{ content: unknown }>('select content from toolhub.pins');
-        rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
-      } catch (error) {
-        log.warn('The database is away: pins are those that this hub last knew.', { error: errorText(error) });
-        isFromCopy = true;
-        return copy.load();
+        return await load();
+      } finally {
+        ended += 1;
       }
-      isFromCopy = false;
-      const kept = await copy.load();
-      for (const [server, baseline] of rows)
-        if (!isDeepStrictEqual(kept.get(server), baseline)) await copy.save(server, baseline);
-      for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);
-      loads += 1;
-      return rows;
     },
-    save(server, baseline, isFirst = false) {
-      const done = last.then(() => write(server, baseline, isFirst));
+    save(server, baseline, { isFirst = false, until = waitsUntil() } = {}) {
+      const how = { isFirst, until, endedBefore: ended };
+      const done = last.then(() => write(server, baseline, how));
       last = done.catch(() => undefined);
       return done;
     },

@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue } from '../core/catalogue.ts';
+import { deferred } from '../core/deferred.ts';
+import { HubError } from '../core/errors.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
+import type { Database } from '../database/database.ts';
 import { governanceLimits } from './limits.ts';
-import { pinsInFolder } from './pin-store.ts';
+import { pinsInFolder, pinsInTable, type PinStore } from './pin-store.ts';
 import { openPins, type PinOptions } from './pins.ts';
 
 test('of a server that changes ten thousand tools at once a bounded number is told one by one', async () => {
@@ -148,4 +151,132 @@ test('ten thousand are written down in slices, and read back as they were', asyn
   }
   expect(most).toBeLessThan(2 * governanceLimits.pinsInATurn);
   expect((await pinsInFolder(folder, logLines()).load()).get('s')).toEqual(baseline);
+});
+
+/** Pins under `hold` of what `catalogue` says at that moment. */
+function opened(store: PinStore, catalogue: () => Catalogue) {
+  const plain = settings({ servers: [server('s')] });
+  return openPins({
+    store,
+    settings: () => ({ ...plain, system: { ...plain.system, pinMode: 'hold' } }),
+    catalogue,
+    told: () => undefined,
+    toldMore: () => undefined,
+    changed: () => undefined,
+    log: logLines(),
+  });
+}
+
+const tool = (name: string) => [{ kind: 'tool', name }] as const;
+const statesOf = (pins: Awaited<ReturnType<typeof opened>>) =>
+  Object.fromEntries(pins.list({}).map(({ name, state }) => [name, state]));
+
+test('of decisions about one server at the same time none is lost, nor what is seen meanwhile', async () => {
+  const store = pinsInFolder(temporaryFolder(), logLines());
+  let catalogue = offering('s', 'old');
+  const pins = await opened(store, () => catalogue);
+  pins.learn();
+  catalogue = offering('s', 'old', 'a', 'b', 'c');
+  pins.learn();
+  const decisions = [
+    pins.decide('s', 'approve', tool('a')),
+    pins.decide('s', 'reject', tool('b')),
+    pins.decide('s', 'approve', tool('c')),
+  ];
+  catalogue = offering('s', 'old', 'a', 'b', 'c', 'd');
+  pins.learn();
+  await Promise.all(decisions);
+  const expected = { old: 'approved', a: 'approved', b: 'rejected', c: 'approved', d: 'new' };
+  expect(statesOf(pins)).toEqual(expected);
+  await vi.waitFor(async () => expect([...((await store.load()).get('s')?.seen.keys() ?? [])].join()).toContain('d'));
+  expect(statesOf(await opened(store, () => catalogue))).toEqual(expected);
+});
+
+/** A table that hubs share, as one of them has it: it hears its own notices too. */
+function sharedTable() {
+  const rows = new Map<string, string>();
+  const listeners = new Set<(from: string) => void>();
+  /** What a reading of the rows waits for once it has them. */
+  const held: { until: Promise<void>; begun: () => void } = { until: Promise.resolve(), begun: () => undefined };
+  const db = {
+    async query(sql: string, [name = '', content = ''] = [] as string[]) {
+      if (sql.startsWith('insert')) {
+        rows.set(name, content);
+        return [1];
+      }
+      const found = [...rows.values()].map((text) => ({ content: JSON.parse(text) as unknown }));
+      held.begun();
+      await held.until;
+      return found;
+    },
+    async notify(_: string, from: string) {
+      for (const listener of listeners) setImmediate(() => listener(from));
+    },
+  } as unknown as Database;
+  const tell = (from: string) => {
+    for (const listener of listeners) listener(from);
+  };
+  let isAway = false;
+  const handle = {
+    whenReady: (ms: number): Promise<Database> =>
+      isAway
+        ? new Promise((_, reject) => setTimeout(() => reject(new HubError('not_ready', 'The database is away.')), ms))
+        : Promise.resolve(db),
+    listen: (_: string, heard: (from: string | undefined) => void) => {
+      listeners.add(heard);
+      return () => void listeners.delete(heard);
+    },
+  };
+  const store = pinsInTable(handle, pinsInFolder(temporaryFolder(), logLines()), logLines());
+  return { store, rows, held, tell, goAway: () => (isAway = true) };
+}
+
+test('a decision that is made while the rows are being read is not forgotten once they are', async () => {
+  const { store, rows, held, tell } = sharedTable();
+  let catalogue = offering('s', 'old');
+  let readings = 0;
+  const load = () => store.load().finally(() => readings++);
+  const pins = await opened({ ...store, load }, () => catalogue);
+  pins.learn();
+  catalogue = offering('s', 'old', 'a');
+  pins.learn();
+  await vi.waitFor(() => expect(rows.get('s')).toContain('"seen":[["tool'));
+  const [begun, end] = [deferred<void>(), deferred<void>()];
+  held.until = end.promise;
+  held.begun = () => begun.resolve();
+  tell('another hub');
+  await begun.promise;
+  await pins.decide('s', 'approve', tool('a'));
+  end.resolve();
+  await vi.waitFor(() => expect(readings).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(statesOf(pins)).toEqual({ old: 'approved', a: 'approved' }));
+  pins.close();
+});
+
+test('while the database is away all decisions are refused in time, however many there are', async () => {
+  const { store, goAway } = sharedTable();
+  let catalogue = offering('s', 'old');
+  const pins = await opened(store, () => catalogue);
+  pins.learn();
+  await pins.decide('s', 'approve', tool('old'));
+  goAway();
+  catalogue = offering('s', 'old', 'a');
+  vi.useFakeTimers();
+  try {
+    pins.learn();
+    const asked = [
+      ...Array.from({ length: 3 }, () => pins.decide('s', 'approve', tool('a'))),
+      pins.renamed('s', 't'),
+      store.save('other', undefined),
+    ];
+    const codes = asked.map((one) => one.then(String, ({ code }: HubError) => code));
+    await vi.advanceTimersByTimeAsync(governanceLimits.pinWaitMs + 100);
+    const none = new Promise<string>((resolve) => setImmediate(() => resolve('none')));
+    const answers = Promise.all(codes.map((code) => Promise.race([code, none])));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await answers).toEqual(asked.map(() => 'not_ready'));
+  } finally {
+    vi.useRealTimers();
+    pins.close();
+  }
 });

@@ -17,7 +17,7 @@ import type { PinMode } from '../core/settings/governance.ts';
 import type { ServerSettings } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { governanceLimits } from './limits.ts';
-import type { PinStore } from './pin-store.ts';
+import { type PinStore, type SaveOptions, waitsUntil } from './pin-store.ts';
 
 /** Pins of what servers offer (CONTRACT §9): what was first seen counts, what differs is told or held back. */
 export interface Pins {
@@ -79,6 +79,10 @@ class ServerPins implements Pins {
   #version = 0;
   #last: { catalogue: Catalogue; settings: Settings; version: number; applied: Catalogue } | undefined;
   #texts: { offer: Offer; texts: ReadonlyMap<string, string> } | undefined;
+  /** The last change of each server's baseline that is under way. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Notices that are not followed yet. */
+  #notices = 0;
   readonly #stopHearing: () => void;
 
   constructor(options: PinOptions, baselines: ReadonlyMap<string, Baseline>, now: () => number) {
@@ -88,15 +92,35 @@ class ServerPins implements Pins {
     this.#stopHearing = options.store.onChange(() => void this.#readAgain());
   }
 
+  /** One reading at a time: of two the older could end last. */
   async #readAgain(): Promise<void> {
     const { store, changed, log } = this.#options;
-    try {
-      this.#baselines = new Map(await store.load());
-      this.#version += 1;
-      changed();
-    } catch (error) {
-      log.warn('pins not read again', { error: errorText(error) });
+    this.#notices += 1;
+    if (this.#notices > 1) return;
+    let followed = 0;
+    while (this.#notices > followed) {
+      followed = this.#notices;
+      try {
+        this.#baselines = new Map(await store.load());
+        this.#version += 1;
+        changed();
+      } catch (error) {
+        log.warn('pins not read again', { error: errorText(error) });
+      }
     }
+    this.#notices = 0;
+  }
+
+  /** Changes of one server's baseline are made one after another: each begins with what the one before it made. */
+  #inTurn<T>(server: string, change: () => Promise<T>): Promise<T> {
+    const done = (this.#turns.get(server) ?? Promise.resolve()).then(change);
+    const quiet = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(server, quiet);
+    void quiet.then(() => this.#turns.get(server) === quiet && this.#turns.delete(server));
+    return done;
   }
 
   /** Where one was kept and is lost: one in which nothing is approved, so that an admin looks at all of it again. */
@@ -183,14 +207,16 @@ class ServerPins implements Pins {
   /** In memory at once, so that the next list is compared with it; on disk in the background. */
   #keep(server: string, baseline: Baseline, isFirst: boolean): void {
     const { store, log } = this.#options;
+    const how: SaveOptions = { isFirst, until: waitsUntil() };
     this.#use(server, baseline);
-    store.save(server, baseline, isFirst).then(
-      (kept) => {
-        // Another hub has seen it first, and what that one saw counts.
-        if (isFirst && kept && this.#baselines.get(server) === baseline) this.#use(server, kept);
-      },
-      (error: unknown) => log.error('pins not kept', { server, error: errorText(error) }),
-    );
+    this.#inTurn(server, async () => {
+      // With what was decided meanwhile; nothing where the server was deleted.
+      const inForce = this.#baselines.get(server);
+      if (!inForce) return;
+      const kept = await store.save(server, inForce, how);
+      // Another hub has seen it first, and what that one saw counts.
+      if (isFirst && kept && this.#baselines.get(server) === inForce) this.#use(server, kept);
+    }).catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }));
   }
 
   list({ server: only, state }: { server?: string | undefined; state?: string | undefined }) {
@@ -225,7 +251,17 @@ class ServerPins implements Pins {
     return mode === 'off' && !isHeld ? undefined : { state: pin.state, isHeld };
   }
 
-  async decide(name: string, decision: 'approve' | 'reject', items: readonly PinName[] | undefined) {
+  decide(name: string, decision: 'approve' | 'reject', items: readonly PinName[] | undefined) {
+    const until = waitsUntil();
+    return this.#inTurn(name, () => this.#decide(name, decision, items, until));
+  }
+
+  async #decide(
+    name: string,
+    decision: 'approve' | 'reject',
+    items: readonly PinName[] | undefined,
+    until: number,
+  ): Promise<readonly Pin[]> {
     const { settings, catalogue, store, changed } = this.#options;
     const offer = catalogue().offers.get(name);
     const baseline = this.#baselineOf(name);
@@ -234,23 +270,33 @@ class ServerPins implements Pins {
     const pins = this.#pinsOf(offer);
     const meant = items ? items.map((item) => found(pins, item, name)) : pins.filter((pin) => isWaiting(pin));
     const after = decided(baseline, offer, meant, decision, this.#now());
-    await store.save(name, after);
-    this.#use(name, after);
+    await store.save(name, after, { until });
+    const inForce = this.#baselines.get(name);
+    // What was seen meanwhile is seen by the decision too.
+    this.#use(name, !inForce || inForce === baseline ? after : { ...after, seen: stillSeen(inForce.seen, after) });
     changed();
     return this.#pinsOf(offer);
   }
 
-  async renamed(from: string, to: string): Promise<void> {
-    const baseline = this.#baselineOf(from);
-    if (!baseline) return;
-    await this.#options.store.save(to, baseline);
-    this.#use(to, baseline);
-    await this.deleted(from);
+  renamed(from: string, to: string): Promise<void> {
+    const until = waitsUntil();
+    return this.#inTurn(from, async () => {
+      const baseline = this.#baselineOf(from);
+      if (!baseline) return;
+      await this.#options.store.save(to, baseline, { until });
+      this.#use(to, baseline);
+      await this.#forget(from, until);
+    });
   }
 
-  async deleted(server: string): Promise<void> {
+  deleted(server: string): Promise<void> {
+    const until = waitsUntil();
+    return this.#inTurn(server, () => this.#forget(server, until));
+  }
+
+  async #forget(server: string, until: number): Promise<void> {
     if (!this.#baselineOf(server)) return;
-    await this.#options.store.save(server, undefined);
+    await this.#options.store.save(server, undefined, { until });
     this.#use(server, undefined);
   }
 
@@ -283,6 +329,11 @@ function sameAs(offer: Offer, held: readonly Pin[]): Offer {
 function firstSeen(offer: Offer, since: number): Baseline {
   const approved = new Map(pinnables(offer).map(({ id, text }) => [id, { text, since }]));
   return { approved, rejected: new Set(), seen: new Map() };
+}
+
+/** Without what is approved. */
+function stillSeen(seen: Baseline['seen'], { approved }: Baseline): Baseline['seen'] {
+  return new Map([...seen].filter(([id, { text }]) => approved.get(id)?.text !== text));
 }
 
 function found(pins: readonly Pin[], item: PinName, server: string): Pin {
