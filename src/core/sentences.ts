@@ -44,7 +44,7 @@ export const sentenceTable = {
   no_session: 'There is no such session.',
   owner_for_admins: '{{attempt}}: only admins give it to another user.',
   public_for_admins:
-    '{{attempt}}: only admins make it public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.',
+    '{{attempt}}: only admins make {{things}} public. Share it with "visibility": "group" and "sharedWithUsers", or ask an admin.',
   payloads_for_admins: '{{attempt}}: only admins decide that arguments and results of calls are kept.',
   payloads_never:
     '{{attempt}}: its calls carry what callers set for themselves, and arguments and results of those are never kept.',

@@ -60,12 +60,12 @@ test.runIf(process.version.startsWith('v20.')).each([
     // one of them the hub does what it does once, such as reading the words of the search, in another V8 collects what
     // is old.
     const perCall: number[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 5; round++) {
       const before = await oldBytes();
       await calls(server, 1_008);
       perCall.push(((await oldBytes()) - before) / 1_008);
     }
-    expect(perCall.toSorted((a, b) => a - b)[1], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(800);
+    expect(perCall.toSorted((a, b) => a - b)[2], `bytes for each call: ${perCall.join(', ')}`).toBeLessThan(800);
   },
   240_000,
 );

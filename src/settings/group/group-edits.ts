@@ -323,7 +323,7 @@ function newOwner(draft: Draft, by: Editor, owner: string, attempt: string): str
  */
 function setVisibility(group: Entry, by: Editor, visibility: Visibility | null | undefined, attempt: string): void {
   if (!by.isAdmin && isOpen(visibility)) {
-    throw saying('forbidden', 'public_for_admins', { attempt });
+    throw saying('forbidden', 'public_for_admins', { attempt, things: 'groups' });
   }
   setText(group, 'visibility', visibility);
 }

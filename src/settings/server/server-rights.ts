@@ -49,7 +49,7 @@ export function checkRights(
     (after['visibility'] === 'public' && before['visibility'] !== 'public') ||
     after['publishedBy'] !== before['publishedBy']
   ) {
-    throw saying('forbidden', 'public_for_admins', { attempt });
+    throw saying('forbidden', 'public_for_admins', { attempt, things: 'servers' });
   }
   if (after['keepPayloadsUntil'] !== before['keepPayloadsUntil']) {
     throw saying('forbidden', 'payloads_for_admins', { attempt });

@@ -3,18 +3,19 @@ const longestWaitMs = 5_000;
 
 /**
  * What `load` gives. While the hub cannot be reached it is tried again, so that a page that is opened then appears when
- * the hub is back. It fails where the hub answers: it is another version, whose files have other names.
+ * the hub is back. It fails where the hub answers and goes on not to give it: it is another version, whose files have
+ * other names. A hub that has just come back may miss one request, which is no sign of that.
  */
 export async function onceReachable<T>(load: () => Promise<T>): Promise<T> {
-  let answered = false;
+  let answered = 0;
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
     try {
       return await load();
     } catch (error) {
-      if (answered) throw error;
+      if (answered === 2) throw error;
     }
-    answered = await answers();
-    if (!answered) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    answered = (await answers()) ? answered + 1 : 0;
+    if (answered !== 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 

@@ -10,7 +10,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
-import { GroupForm } from '../groups/group-form.tsx';
+import { GroupDialog } from '../groups/group-dialog.tsx';
 import { type BilledTool, billed, byServer, idOf, type KnownCalls, sumOf } from './bill.ts';
 import { costsQuery, type Endpoint, toolCallsQuery, useWhen } from './known.ts';
 import { CostMap } from './map.tsx';
@@ -271,7 +271,7 @@ function GroupOfUsed({ on, server, when }: GroupOfUsedProps) {
   return (
     <>
       <Button onClick={() => setOpen(true)}>{t('costs.groupOfUsed')}</Button>
-      {open && <GroupForm proposal={proposal} onClose={() => setOpen(false)} />}
+      {open && <GroupDialog proposal={proposal} onClose={() => setOpen(false)} />}
     </>
   );
 }

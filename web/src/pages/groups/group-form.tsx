@@ -24,7 +24,7 @@ export interface Proposal {
   readonly text: string;
 }
 
-interface GroupFormProps {
+export interface GroupFormProps {
   readonly group?: Group;
   readonly proposal?: Proposal;
   readonly onClose: () => void;

@@ -16,7 +16,7 @@ import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ConnectPanel } from './connect.tsx';
 import { GroupContent } from './group-content.tsx';
-import { GroupForm } from './group-form.tsx';
+import { GroupDialog } from './group-dialog.tsx';
 
 const route = getRouteApi('/shell/groups/$id');
 
@@ -91,7 +91,7 @@ function Shown({ group }: { readonly group: Group }) {
           <ConnectPanel scope={{ group: group.id }} />
         </div>
       )}
-      {editing && <GroupForm group={group} onClose={() => setEditing(false)} />}
+      {editing && <GroupDialog group={group} onClose={() => setEditing(false)} />}
     </Page>
   );
 }

@@ -8,7 +8,7 @@ import { boot } from '../../boot.ts';
 import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
-import { GroupForm } from './group-form.tsx';
+import { GroupDialog } from './group-dialog.tsx';
 import { many } from '../../lib/format.ts';
 
 const route = getRouteApi('/shell/groups');
@@ -45,7 +45,7 @@ export function Groups() {
           ))}
         </ul>
       )}
-      {add !== undefined && <GroupForm onClose={() => open(false)} />}
+      {add !== undefined && <GroupDialog onClose={() => open(false)} />}
     </Page>
   );
 }
