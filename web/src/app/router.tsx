@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { queryOf } from '../api/client.ts';
+import { connection } from '../api/live.ts';
 import { useMe } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import { boot } from '../boot.ts';
@@ -44,7 +45,10 @@ function page<M extends Record<string, unknown>, K extends keyof M & string>(
   ...parts: readonly Part[]
 ) {
   return lazyRouteComponent(async () => {
-    const [loaded] = await onceReachable(() => Promise.all([load(), needTexts(...parts)]));
+    const [loaded] = await onceReachable(
+      () => Promise.all([load(), needTexts(...parts)]),
+      () => connection.get() === 'lost',
+    );
     return loaded;
   }, name);
 }

@@ -4,10 +4,13 @@ const longestWaitMs = 5_000;
 /**
  * What `load` gives. While the hub cannot be reached it is tried again, so that a page that is opened then appears when
  * the hub is back. It fails where the hub answers and goes on not to give it: it is another version, whose files have
- * other names. A hub that has just come back may miss one request, which is no sign of that.
+ * other names, or the browser does not ask for a file again that it failed to load once. So nothing is tried while the
+ * hub is known to be away (`isAway`).
  */
-export async function onceReachable<T>(load: () => Promise<T>): Promise<T> {
+export async function onceReachable<T>(load: () => Promise<T>, isAway: () => boolean): Promise<T> {
   let answered = 0;
+  for (let waitMs = firstWaitMs; isAway() && !(await answers()); waitMs = Math.min(longestWaitMs, waitMs * 2))
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(longestWaitMs, waitMs * 2)) {
     try {
       return await load();
