@@ -36,6 +36,14 @@ export function demoSettings(folder) {
         servers: ['tickets', 'memory'],
       },
     ],
+    systemConfig: {
+      policies: [
+        {
+          id: 'Destructive tools ask first',
+          text: '@approve("caller")\nforbid(principal, action == Action::"call", resource) when { resource.destructive };',
+        },
+      ],
+    },
   };
 }
 
