@@ -24,7 +24,8 @@ export function withOwnItems(
       server === ownServer
         ? createOwnConnection(settings, (given) => results.read(asker.principal, given))
         : connections.connection(server, asker),
-    forAsking: (connection, owner, call) => connections.forAsking(connection, owner, call),
+    forAsking: (connection, ...request) =>
+      connection.server.name === ownServer ? connection : connections.forAsking(connection, ...request),
     ownerOf: (connection) => (connection.server.name === ownServer ? undefined : connections.ownerOf(connection)),
     withoutCredentials: (server, principal) =>
       server === ownServer ? undefined : connections.withoutCredentials(server, principal),

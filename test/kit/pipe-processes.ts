@@ -1,11 +1,16 @@
 import { vi } from 'vitest';
 import type { Principal } from '../../src/core/access/principal.ts';
+import { HubError } from '../../src/core/errors.ts';
 import type { ServerRequest } from '../../src/core/protocol/server-requests.ts';
 import type { ServerSettings } from '../../src/core/settings/server.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import type { Channel, ChannelEvents } from '../../src/upstream/channels/channel.ts';
 import { Connection } from '../../src/upstream/connections/connection.ts';
-import { createDedicatedConnections } from '../../src/upstream/connections/dedicated-connections.ts';
+import {
+  createDedicatedConnections,
+  type DedicatedConnectionsOptions,
+} from '../../src/upstream/connections/dedicated-connections.ts';
+import type { OpenedFor } from '../../src/upstream/connections/owner.ts';
 import { createStartSemaphore } from '../../src/upstream/connections/start-semaphore.ts';
 import { logLines } from './channel-log.ts';
 
@@ -21,16 +26,27 @@ interface Running {
 export class Process implements Channel {
   readonly running: Running[] = [];
   readonly #events: ChannelEvents;
+  readonly #isSilent: boolean;
+  /** What it was opened with besides the settings of its server. */
+  readonly opened: OpenedFor;
   #lastAsk = 0;
   isOver = false;
 
-  constructor(events: ChannelEvents) {
+  constructor(events: ChannelEvents, opened: OpenedFor = {}, start: Start = 'usual') {
     this.#events = events;
+    this.opened = opened;
+    this.#isSilent = start === 'silent';
+    if (start === 'fails') setImmediate(() => this.#fail());
+  }
+
+  #fail(): void {
+    if (!this.isOver) this.#events.closed(new HubError('upstream_unavailable', 'It has ended.'));
+    this.isOver = true;
   }
 
   send(text: string): void {
     const { id, method, params } = JSON.parse(text) as { id?: number; method?: string; params?: Sent };
-    if (id === undefined || method === undefined) return;
+    if (id === undefined || method === undefined || this.isOver || this.#isSilent) return;
     if (method === 'tools/call') this.running.push({ id, by: params?.arguments?.by ?? '' });
     else setImmediate(() => this.#say({ id, result: method === 'initialize' ? handshake : { tools: [] } }));
   }
@@ -58,6 +74,9 @@ export class Process implements Channel {
   }
 }
 
+/** How a process starts: it answers the handshake, ends before that, or says nothing. */
+type Start = 'usual' | 'fails' | 'silent';
+
 interface Sent {
   readonly arguments?: { readonly by: string };
 }
@@ -65,18 +84,33 @@ interface Sent {
 const handshake = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} };
 const principal: Principal = { kind: 'anonymous' };
 
+/** A caller who is known, other than most of these. */
+export const ann = { kind: 'user', username: 'ann' } as unknown as Principal;
+
 /** Clients whose names begin with a question mark make each call for itself; those with two never answer. */
 const hasSession = (client: string): boolean => !client.startsWith('?');
 const isLeft = (client: string): boolean => client.startsWith('??');
 
-function setUp({ perSessionClient = false } = {}) {
+interface SetUp {
+  readonly perSessionClient?: boolean;
+  /** Users set credentials of their own at the server. */
+  readonly ownCredentials?: boolean;
+  readonly bounds?: DedicatedConnectionsOptions['bounds'];
+}
+
+function setUp({ perSessionClient = false, ownCredentials = false, bounds }: SetUp = {}) {
   const server = {
     name: 'own',
     transport: { type: 'stdio' },
     keepAliveMs: 60_000,
     perSessionClient,
+    ...(ownCredentials && { credentialTemplate: [{}] }),
   } as unknown as ServerSettings;
-  const settings = { servers: new Map([['own', server]]), users: [], keys: [] } as unknown as Settings;
+  const settings = {
+    servers: new Map([['own', server]]),
+    users: [{ username: 'ann' }],
+    keys: [],
+  } as unknown as Settings;
   const processes: Process[] = [];
   /** Who was asked, and for whom it was meant. */
   const asked: { readonly who: string; readonly meant: unknown }[] = [];
@@ -84,19 +118,26 @@ function setUp({ perSessionClient = false } = {}) {
     asked.push({ who, meant: ask.params['message'] });
     if (!isLeft(who)) ask.answer('result', '{"action":"decline"}');
   };
+  const next = { start: 'usual' as Start, secret: 'first' };
   const options = {
-    open: (_: ServerSettings, events: ChannelEvents) => {
-      const process = new Process(events);
+    open: (_: ServerSettings, events: ChannelEvents, opened?: OpenedFor) => {
+      const process = new Process(events, opened, next.start);
       processes.push(process);
       return process;
     },
     version: '1',
-    connectTimeoutMs: 5_000,
+    connectTimeoutMs: 20_000,
     requestTimeoutMs: 300_000,
   };
   const log = logLines();
-  const shared = new Connection({ ...options, server, slots: createStartSemaphore(8), log, changed: () => undefined });
-  shared.start();
+  const connect = (): Connection => {
+    const slots = createStartSemaphore(8);
+    const connection = new Connection({ ...options, server, slots, log, changed: () => undefined });
+    connection.start();
+    return connection;
+  };
+  let shared = connect();
+  const old: Connection[] = [];
   const dedicated = createDedicatedConnections({
     ...options,
     startsAtOnce: 8,
@@ -106,21 +147,35 @@ function setUp({ perSessionClient = false } = {}) {
     shared: () => shared,
     abilitiesOf: () => 'f',
     asked: ({ session }, ask) => hear(session, ask),
+    ...(bounds && { bounds }),
+    ...(ownCredentials && {
+      credentials: {
+        of: () => ({ env: { TOKEN: next.secret }, headers: {}, args: {}, hash: next.secret }),
+        refusal: () => undefined,
+      },
+    }),
   });
   const calls: { readonly by: string; readonly cancel: () => void; failure: string | undefined }[] = [];
-  /** `caller`: whose it is, where callers are told apart besides by their sessions. */
-  const call = async (client: string, { called = 'ask', caller = principal } = {}): Promise<string> => {
+  /**
+   * `caller`: whose it is, where callers are told apart besides by their sessions. `waits`: what happens between the
+   * call's arrival and its admission. `chosen` hears of the connection of its own.
+   */
+  const call = async (client: string, options: CallOptions = {}): Promise<string> => {
+    const { called = 'ask', caller = principal, waits, chosen = () => undefined } = options;
     const asker = hasSession(client) ? client : undefined;
     const by = asker ?? `${client} ${calls.length}`;
     const owner = { principal: caller, session: asker ?? '' };
     const usual = dedicated.connection('own', owner);
     if (!usual) throw new Error('no connection');
-    const isContestable = usual.hasGivenUp || (asker === undefined && usual.isCrowded);
-    const connection = isContestable ? dedicated.forAsking(usual, owner, { called, asker }) : usual;
+    const isContestable = waits || usual.hasGivenUp || (asker === undefined && usual.isCrowded);
+    const request = { waits: waits !== undefined, chosen };
+    const connection = isContestable ? dedicated.forAsking(usual, owner, { called, asker }, request) : usual;
+    await waits?.();
     // As the relay does: a connected one is used at once.
     if (connection.status.kind !== 'connected') {
       const start = { isOver: false };
       const began = connection.available(5_000).finally(() => (start.isOver = true));
+      began.catch(() => undefined);
       while (!start.isOver) await pass(100);
       await began;
     }
@@ -139,6 +194,17 @@ function setUp({ perSessionClient = false } = {}) {
     return by;
   };
   return {
+    /** How the next processes start, and what a user's credential is from now on. */
+    next,
+    /** What happens when the settings of the server change: another connection takes the place of the shared one. */
+    async replace({ stops = true } = {}): Promise<void> {
+      const before = shared;
+      shared = connect();
+      dedicated.reconcile();
+      if (stops) await before.stop();
+      else old.push(before);
+      await pass(200);
+    },
     asked,
     calls,
     call,
@@ -149,8 +215,15 @@ function setUp({ perSessionClient = false } = {}) {
       processes
         .filter(({ isOver }) => !isOver)
         .flatMap((process) => process.running.map((call) => ({ process, call }))),
-    close: () => Promise.all([dedicated.close(), shared.stop()]),
+    close: () => Promise.all([dedicated.close(), ...[shared, ...old].map((one) => one.stop())]),
   };
+}
+
+interface CallOptions {
+  readonly called?: string;
+  readonly caller?: Principal;
+  readonly waits?: () => Promise<unknown>;
+  readonly chosen?: (connection: Connection) => void;
 }
 
 /** Lets time pass, and whatever is due happen. */

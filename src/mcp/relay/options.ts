@@ -40,7 +40,12 @@ export interface ServerConnection extends RelayConnection, LoggingConnection {
 /** The connections to all servers; `upstream/connections/dedicated-connections.ts` says what these do and throw. */
 export interface RelayConnections {
   connection(server: string, asker: ConnectionAsker): ServerConnection | undefined;
-  forAsking(connection: ServerConnection, owner: ConnectionOwner, call: AskableCall): RelayConnection;
+  forAsking(
+    connection: ServerConnection,
+    owner: ConnectionOwner,
+    call: AskableCall,
+    request: { readonly waits: boolean; readonly chosen: (connection: ServerConnection) => void },
+  ): RelayConnection;
   ownerOf(connection: ServerConnection): ConnectionOwner | undefined;
   /** Why the credentials that a caller's calls went with are theirs no more. */
   withoutCredentials(server: string, principal: Principal): HubError | undefined;

@@ -4,11 +4,13 @@ import { logLines } from '../../../test/kit/channel-log.ts';
 import { clientParts, connectionsBy, noRecords } from '../../../test/kit/client-parts.ts';
 import { HubError } from '../../core/errors.ts';
 import { anonymous } from '../../core/access/principal.ts';
+import { metaKeys } from '../../core/protocol/stateless.ts';
 import { createSealer } from '../../core/seal.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { View } from '../../core/access/view.ts';
 import { createServerRequests } from '../server-requests/server-requests.ts';
 import { invoke } from '../invoke.ts';
-import type { RelayConnection } from './options.ts';
+import type { RelayConnection, ServerConnection } from './options.ts';
 
 type Sent = Parameters<RelayConnection['send']>[3];
 
@@ -108,4 +110,67 @@ test('a call whose server falls asleep while its sender is looked up wakes it ag
   sent[0]?.answered(JSON.parse(text) as object, text);
   expect(await call).toMatchObject({ kind: 'result' });
   expect(sent).toHaveLength(1);
+});
+
+test('a call that a limit counts may wait: its connection is chosen when it is sent, and told the level of its log', () => {
+  const sent: string[] = [];
+  const connectionNamed = (name: string) =>
+    ({
+      server: { name },
+      status: { kind: 'connected' },
+      offer: undefined,
+      hasGivenUp: false,
+      isCrowded: false,
+      available: async () => undefined,
+      ask: async () => undefined,
+      takeId: () => 1,
+      send: () => void sent.push(name),
+      cancel: () => undefined,
+    }) satisfies ServerConnection;
+  const [shared, own] = [connectionNamed('shared'), connectionNamed('own')];
+  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
+  const parts = clientParts({ get: () => view });
+  const told: unknown[] = [];
+  const asked: boolean[] = [];
+  const callWith = (system: object): void => {
+    const meta = { [metaKeys.clientCapabilities]: { elicitation: {} }, [metaKeys.logLevel]: 'debug' };
+    void invoke(
+      {
+        method: 'tools/call',
+        params: JSON.stringify({ name: 's-t', _meta: meta }),
+        principal: anonymous,
+        scope: { kind: 'all' },
+        view,
+        address: undefined,
+        clientHeaders: undefined,
+        stateless: true,
+        signal: new AbortController().signal,
+      },
+      {
+        ...parts,
+        connections: {
+          ...connectionsBy(shared),
+          forAsking: (_connection, _owner, _call, { waits, chosen }) => {
+            asked.push(waits);
+            chosen(own);
+            return own;
+          },
+        },
+        governance: { ...parts.governance, settings: () => ({ ...parts.governance.settings(), system }) as Settings },
+        logLevels: { ...parts.logLevels, need: async ({ server }, level) => void told.push([server.name, level]) },
+        serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
+        version: '1',
+        log: logLines(),
+      },
+    );
+  };
+  callWith({});
+  expect([asked, sent]).toEqual([[], ['shared']]);
+  callWith({ defaultLimits: { callsPerMinute: 5 } });
+  expect([asked, sent]).toEqual([[true], ['shared', 'own']]);
+  expect(told).toEqual([
+    ['shared', 'debug'],
+    ['shared', 'debug'],
+    ['own', 'debug'],
+  ]);
 });

@@ -18,7 +18,7 @@ import { stateIn } from '../server-requests/request-state.ts';
 import { admit, unclear } from './admission.ts';
 import { requestWithoutSecrets } from './call-secrets.ts';
 import { roundOf } from './rounds.ts';
-import type { RelayConnection, RelayOptions } from './options.ts';
+import type { RelayConnection, RelayOptions, ServerConnection } from './options.ts';
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
 import { StatelessCall } from './stateless-call.ts';
@@ -72,7 +72,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   // What policies say now counts for a call that has waited for its client too.
   const admission = admit(request, target, options.governance);
   if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
-  const connection = connectionFor(request, target, options);
+  const connection = connectionFor(request, target, options, admission !== undefined);
   if (!connection) throw unknownTarget(request);
   const round = roundOf(state?.round, request);
   const counted = admission && !admission.question ? admission.count(round) : undefined;
@@ -94,12 +94,13 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
 
 /**
  * The connection that a request goes through to the server of its target; undefined when that is not there any more.
- * May throw HubError.
+ * `waits`: it may be sent later, after a person, a limit or a guard has let it through. May throw HubError.
  */
 function connectionFor(
   request: ClientRequest,
   target: Target,
   { connections, logLevels }: RelayOptions,
+  waits: boolean,
 ): RelayConnection | undefined {
   const owner = {
     principal: request.principal,
@@ -110,12 +111,15 @@ function connectionFor(
   if (!connection) return undefined;
   const level = wantedLevel(request);
   // What sessions want is known already where they all share a connection, and where they have their own.
-  if (level !== undefined && (request.stateless || connections.ownerOf(connection)?.session === ''))
-    void logLevels.need(connection, level);
-  if (!connection.hasGivenUp && (request.session || !connection.isCrowded)) return connection;
+  const chosen = (one: ServerConnection): void => {
+    if (level !== undefined && (request.stateless || connections.ownerOf(one)?.session === ''))
+      void logLevels.need(one, level);
+  };
+  chosen(connection);
+  if (!waits && !connection.hasGivenUp && (request.session || !connection.isCrowded)) return connection;
   const called = calledBy(request, target);
   if (called === undefined || !mayBeAsked(request)) return connection;
-  return connections.forAsking(connection, owner, { called, asker: request.session?.facts.sid });
+  return connections.forAsking(connection, owner, { called, asker: request.session?.facts.sid }, { waits, chosen });
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pass, type Process, withClock } from '../../../test/kit/pipe-processes.ts';
+import { ann, pass, type Process, withClock } from '../../../test/kit/pipe-processes.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { upstreamLimits } from '../limits.ts';
 
@@ -120,21 +120,129 @@ test('a caller who leaves calls gets no more than its part, and the one left lon
   withClock(async (set) => {
     const { temporaryPerCaller, temporaryLeftMs } = upstreamLimits;
     for (let n = 0; n <= temporaryPerCaller; n++) {
-      await asks(set, '??left');
+      await asks(set, '??left', { caller: ann });
       await pass(100);
     }
     expect(set.processes).toHaveLength(1 + temporaryPerCaller);
     // No room: through the shared process, where the question is refused.
-    expect(await asks(set, '?early')).toBe(set.processes[0]);
+    expect(await asks(set, '?early', { caller: ann })).toBe(set.processes[0]);
     expect(told(set)).toHaveLength(1 + temporaryPerCaller);
     await pass(temporaryLeftMs);
-    await asks(set, '?late');
+    await asks(set, '?late', { caller: ann });
     expect(set.asked.at(-1)).toEqual({ who: '?late 18', meant: '?late 18' });
     expect(set.processes[1]?.isOver).toBe(true);
     expect(set.processes.filter(({ isOver }) => !isOver)).toHaveLength(1 + temporaryPerCaller);
     expect(set.calls.map(({ failure }) => failure).filter(Boolean)).toEqual([
       expect.stringContaining('Make the call again.'),
     ]);
+  }));
+
+test('no call of a caller who did not log in is given up for another: it may be another client’s', () =>
+  withClock(async (set) => {
+    const { temporaryPerCaller, temporaryLeftMs } = upstreamLimits;
+    for (let n = 0; n <= temporaryPerCaller; n++) await asks(set, '??left');
+    await pass(2 * temporaryLeftMs);
+    expect(await asks(set, '?late')).toBe(set.processes[0]);
+    expect(set.calls.map(({ failure }) => failure).filter(Boolean)).toEqual([]);
+    expect(set.processes.filter(({ isOver }) => isOver)).toEqual([]);
+  }));
+
+test('a process whose call was cancelled ends with that, since it may go on', () =>
+  withClock(async (set) => {
+    await asks(set, '??left');
+    const own = await asks(set, '?one');
+    set.calls.at(-1)?.cancel();
+    await pass(0);
+    expect(own.isOver).toBe(true);
+    expect(set.processes[0]?.isOver).toBe(false);
+  }));
+
+test('a call that waited starts no process with settings that hold no more', () =>
+  withClock(async (set) => {
+    await asks(set, '??left');
+    const late = set.call('?late', { waits: () => set.replace() });
+    await expect(late).rejects.toThrow('Server "own" was stopped.');
+    expect(set.processes).toHaveLength(2);
+  }));
+
+test('nor while the connection with those settings is still about to end', () =>
+  withClock(async (set) => {
+    await asks(set, '??left');
+    await set.call('?late', { waits: () => set.replace({ stops: false }) });
+    expect(set.processes).toHaveLength(2);
+  }));
+
+test('nor one with a credential that holds no more, while the calls before it run on', () =>
+  withClock(
+    async (set) => {
+      await asks(set, '??left', { caller: ann });
+      await set.call('?late', { caller: ann, waits: async () => void (set.next.secret = 'second') });
+      const secrets = set.processes.map(({ opened }) => opened.own?.hash);
+      expect(secrets).toEqual([undefined, 'first']);
+    },
+    { ownCredentials: true },
+  ));
+
+test('whether a call that waited needs a process of its own is seen when it is sent', () =>
+  withClock(async (set) => {
+    const left = await asks(set, '??left');
+    const answer = async (): Promise<void> => left.answer(left.running[0] ?? newest(set).call);
+    expect(await asks(set, '?one', { waits: answer })).toBe(left);
+    left.answer(newest(set).call);
+    // The other way round: nothing was there when it came.
+    const leave = (): Promise<Process> => asks(set, '??left');
+    expect(await asks(set, '?two', { waits: leave })).not.toBe(left);
+    expect(told(set)).toEqual([true, true, true, true]);
+  }));
+
+test('which process a call gets is told before it is sent, and not when it has the shared one', () =>
+  withClock(async (set) => {
+    const chosen: string[] = [];
+    const choose = { chosen: ({ status }: { status: { kind: string } }) => void chosen.push(status.kind) };
+    await asks(set, '??left', choose);
+    expect(chosen).toEqual([]);
+    await asks(set, '?own', choose);
+    expect(chosen).toEqual(['connected']);
+  }));
+
+test('processes that cannot be started are tried again after a while, which grows, and not for each call', () =>
+  withClock(async (set) => {
+    await asks(set, '??left');
+    set.next.start = 'fails';
+    const tries = async (calls: number, apartMs: number): Promise<number> => {
+      const before = set.processes.length;
+      for (let n = 0; n < calls; n++) {
+        await set.call('?one');
+        await pass(apartMs);
+      }
+      return set.processes.length - before;
+    };
+    // Twice, since it could be the question about its revision at which it ends.
+    expect(await tries(1, 0)).toBe(2);
+    expect(await tries(5, 0)).toBe(0);
+    expect(await tries(20, 1_000)).toBeLessThanOrEqual(12);
+    set.next.start = 'usual';
+    await pass(upstreamLimits.backOffProgramMaxMs);
+    expect(await asks(set, '?own')).not.toBe(set.processes[0]);
+    // It can be started again, as often as needed.
+    const before = set.processes.length;
+    for (let n = 0; n < 3; n++) await asks(set, '??left');
+    expect(set.processes.length - before).toBe(3);
+  }));
+
+test('one that starts slowly is there for the next call, which opens no second', () =>
+  withClock(async (set) => {
+    await asks(set, '??left');
+    set.next.start = 'silent';
+    const slow = set.call('?one');
+    await pass(100);
+    // What waits for it keeps it.
+    const second = set.call('?two');
+    await pass(100);
+    expect(set.processes).toHaveLength(3);
+    await Promise.all([slow, second]);
+    for (let n = 0; n < 2; n++) await set.call('?next');
+    expect(set.processes).toHaveLength(3);
   }));
 
 test('all callers together get no more processes than there are, and those without a call end', () =>
@@ -160,6 +268,31 @@ test('where each session has its own, calls without one are told apart in the sa
       expect(set.processes.filter(({ isOver }) => isOver)).toEqual([]);
     },
     { perSessionClient: true },
+  ));
+
+test('they take nothing from the sessions of their caller, and none that is about to be used makes room', () =>
+  withClock(
+    async (set) => {
+      const session = (name: string) =>
+        set.dedicated.connection('own', { principal: { kind: 'anonymous' }, session: name });
+      for (let n = 0; n < 3; n++) await asks(set, '??left');
+      expect(set.dedicated.size).toBe(3);
+      await set.call('a');
+      expect(set.dedicated.size).toBe(4);
+      // All that there may be: what waits, one session at work, and one that a call is about to go through.
+      const refused: unknown[] = [];
+      const chosen = (): void => {
+        try {
+          session('b');
+        } catch (error) {
+          refused.push((error as Error).message);
+        }
+      };
+      const own = await asks(set, '?own', { chosen });
+      expect(refused).toEqual([expect.stringContaining('busy')]);
+      expect([own.isOver, told(set).at(-1)]).toEqual([false, true]);
+    },
+    { perSessionClient: true, bounds: { total: 5, perPrincipal: 3, idleMs: 60_000, sweepMs: 60_000 } },
   ));
 
 const step = fc.oneof(

@@ -9,7 +9,15 @@ import type { UserSettings } from '../../core/settings/user.ts';
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
 import { upstreamLimits } from '../limits.ts';
 import { Connection } from './connection.ts';
-import { askingApart, type DedicatedConnection, isBusy, isSpent, type RequestConnection } from './asking-apart.ts';
+import {
+  askingApart,
+  type AskingRequest,
+  type DedicatedConnection,
+  isBusy,
+  isFree,
+  isSpent,
+  type RequestConnection,
+} from './asking-apart.ts';
 import { cleanLog, hiding, valuesOf } from './hidden-values.ts';
 import type { AskableCall, Unasked } from './link/options.ts';
 import type { Home } from './link/server-requests.ts';
@@ -81,7 +89,12 @@ export interface DedicatedConnections {
    * could be for another call on its way there, and then nothing else is on its way through the other one
    * (decisions/0094).
    */
-  forAsking(connection: Connection, owner: ConnectionOwner, call: AskableCall): RequestConnection;
+  forAsking(
+    connection: Connection,
+    owner: ConnectionOwner,
+    call: AskableCall,
+    request: AskingRequest,
+  ): RequestConnection;
   /** HubError `credentials_required` for a caller who has not set theirs at the server, or has taken them back. */
   withoutCredentials(server: string, principal: Principal): HubError | undefined;
   /** Ends what no longer fits the settings. */
@@ -129,7 +142,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     if (oldest) end(...oldest);
     const connection = connectionOf(options, base, { opened, ...owner }, slots);
     connection.start();
-    const entry = { connection, shared: base, owner, opened, beside, lastUsedAt: Date.now() };
+    const entry = { connection, shared: base, owner, opened, beside, lastUsedAt: Date.now(), reservedUntil: 0 };
     entries.set(connection, entry);
     dedicated.set(key, entry);
     timer ??= setInterval(sweep, bounds.sweepMs).unref();
@@ -156,9 +169,10 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
     endWhere(isOverNow);
   }
 
-  function isOverNow(entry: DedicatedConnection): boolean {
-    return isOver(entry, { settings: settings(), shared, refusal: options.refusal, credentials: options.credentials });
-  }
+  const isOverNow = (entry: DedicatedConnection): boolean => isOver(entry, { ...options, settings: settings() });
+
+  const isClosed = (): boolean => closed;
+  const apart = { ...options, dedicated, entries, open, end, isClosed, total: bounds.total };
 
   function endWhere(over: (entry: DedicatedConnection) => boolean): void {
     for (const [key, entry] of dedicated) if (over(entry)) end(key, entry);
@@ -183,7 +197,7 @@ export function createDedicatedConnections(options: DedicatedConnectionsOptions)
       return entry.connection;
     },
     withoutCredentials: (server, principal) => withoutCredentials(server, principal, options),
-    forAsking: askingApart({ dedicated, entries, ...options, total: bounds.total, open, end, isClosed: () => closed }),
+    forAsking: askingApart(apart),
     reconcile: () => endWhere(isOverNow),
     retry(server, user) {
       for (const { connection, opened } of dedicated.values())
@@ -278,7 +292,8 @@ function ofAccount(dedicated: Iterable<DedicatedConnection>, account: UserSettin
 
 /**
  * The connection that has to end to make room for another one. Connections of another principal are ended only when the
- * limit for all principals is reached.
+ * limit for all principals is reached. Those beside others count for all principals together: each principal has a
+ * number of them besides.
  */
 function pushedOut(
   dedicated: ReadonlyMap<string, DedicatedConnection>,
@@ -286,10 +301,12 @@ function pushedOut(
   { total, perPrincipal }: { readonly total: number; readonly perPrincipal: number },
 ): [string, DedicatedConnection] | undefined {
   const id = principalId(principal);
-  const own = [...dedicated].filter(([, entry]) => principalId(entry.owner.principal) === id);
+  const isOwn = ({ owner, beside }: DedicatedConnection): boolean =>
+    beside === undefined && principalId(owner.principal) === id;
+  const own = [...dedicated].filter(([, entry]) => isOwn(entry));
   const candidates = own.length >= perPrincipal ? own : dedicated.size >= total ? [...dedicated] : undefined;
   if (!candidates) return undefined;
-  const oldest = candidates.find(([, entry]) => !isBusy(entry.connection));
+  const oldest = candidates.find(([, entry]) => isFree(entry));
   if (oldest) return oldest;
   const text = `All ${candidates.length} sessions that may be open at once are busy. Try again in a moment, or use fewer sessions.`;
   throw new HubError('too_many', text, { retryAfterMs: 5_000 });

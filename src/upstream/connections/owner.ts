@@ -100,18 +100,18 @@ export function ownerKey(server: string, { principal, session, passed, opened }:
   return JSON.stringify([server, principalId(principal), session, opened.user, opened.own?.hash, passed]);
 }
 
-/** Whether a dedicated connection to a server is of no more use with the current settings. */
+/**
+ * Whether a dedicated connection to a server is of no more use with the current settings. `isAtWork`: it is kept, after
+ * a sign-out or with other credentials, until its calls are answered: their own errors say more.
+ */
 export function isOver(
   entry: Readonly<Record<'connection' | 'shared', Connection>> & {
     readonly owner: ConnectionOwner;
     readonly opened: OpenedFor;
     readonly beside: Connection | undefined;
   },
-  now: Pick<OwnershipOptions, 'shared'> & {
-    readonly settings: Settings;
-    readonly refusal: OwnershipOptions['refusal'] | undefined;
-    readonly credentials: OwnershipOptions['credentials'];
-  },
+  now: Pick<OwnershipOptions, 'shared' | 'refusal' | 'credentials'> & { readonly settings: Settings },
+  isAtWork = entry.connection.inFlight > 0,
 ): boolean {
   const { owner, opened, beside } = entry;
   const { user } = opened;
@@ -121,9 +121,7 @@ export function isOver(
   // A new user with the name of a deleted user must not get that user's sessions.
   if (isGone(now.settings, owner.principal)) return true;
   if (user === undefined) return owner.passed === undefined && server.perSessionClient === (beside === entry.shared);
-  // After a sign-out, or with other credentials, also existing connections end. A connection with calls under way is
-  // kept until they are answered: their own errors say more.
-  if (entry.connection.inFlight > 0) return false;
+  if (isAtWork) return false;
   const account = userOf(now.settings, owner.principal);
   if (account && now.credentials?.of(server, account)?.hash !== opened.own?.hash) return true;
   return isPerUser(server) && now.refusal?.(server, user) !== undefined;
