@@ -38,6 +38,9 @@ export interface Channel {
   forgetSession(): void;
   /** Whether calls that came through other channels to the same program were given up and may still be on. */
   readonly isContested?: boolean;
+  /** Reads no message until `resume`: what the server says waits at the server. Absent where that cannot be done. */
+  pause?(): void;
+  resume?(): void;
   /** Absent where a channel hears nothing but messages. */
   printed?(): Printed;
   /** Closes in order: end the session or stdin, wait, kill. Idempotent. `closed` is not emitted for it. */

@@ -26,6 +26,7 @@ export function openLaunched(
   const start = new LaunchStart(launch, options, events);
   let channel: Channel | undefined;
   let isClosed = false;
+  let isPaused = false;
 
   async function begin(): Promise<void> {
     let turn: Turn;
@@ -44,6 +45,7 @@ export function openLaunched(
     start.begin(turn);
     const mark = signsOf(launcher.name).program === undefined ? undefined : installMark(launcher, launch.key);
     channel = openProgram({ ...options, installMark: mark, launching: start }, start.events);
+    if (isPaused) channel.pause?.();
     for (const message of queued.splice(0)) channel.send(...message);
   }
 
@@ -54,6 +56,14 @@ export function openLaunched(
       if (channel) channel.send(...message);
       else if (isClosed) throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
       else queued.push(message);
+    },
+    pause() {
+      isPaused = true;
+      channel?.pause?.();
+    },
+    resume() {
+      isPaused = false;
+      channel?.resume?.();
     },
     abandon() {},
     ready() {

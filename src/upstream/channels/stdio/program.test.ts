@@ -154,6 +154,25 @@ test('a flood of answers to nothing that was asked is read with pauses too, and 
   expect(before).toBe(0);
 });
 
+test('a program whose channel is paused is read no further, then from where it was; and to its end once it has ended', async () => {
+  const one = open();
+  const { channel, events } = one;
+  await pidOf(one);
+  channel.pause?.();
+  for (let id = 1; id <= 50; id++) channel.send(request(id, 'echo', { id }));
+  // What it would have answered long before the second program, it has.
+  await pidOf(open());
+  expect(events.heard).toHaveLength(1);
+  channel.resume?.();
+  await events.answer(50);
+  expect(events.heard.slice(1).map(({ message }) => message.id)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+  channel.pause?.();
+  channel.send(request(60, 'echo', {}));
+  channel.send(request(61, 'exit', { code: 3 }));
+  await events.closing();
+  expect(events.heard.at(-1)?.message.id).toBe(60);
+});
+
 test('a server that dies in the middle of a call says how and what it said last', async () => {
   const { channel, events } = open();
   channel.send(request(1, 'hang'));

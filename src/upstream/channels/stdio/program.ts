@@ -200,7 +200,7 @@ function childChannel(
       writer.write(text);
     },
     ...sessionless,
-    printed: () => output.printed(),
+    ...output.ofChannel,
     close() {
       if (state === 'open') state = 'closing';
       closing ??= stop();
@@ -225,6 +225,8 @@ interface Output {
   /** Takes what is left of both streams as complete. */
   end(): void;
   printed(): Printed;
+  /** As the channel's. `pause` ends with `hurry` too. */
+  readonly ofChannel: Pick<Channel, 'printed' | 'pause' | 'resume'>;
 }
 
 /**
@@ -280,10 +282,8 @@ function readOutput(
     line: heard,
     tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
   });
-  const readers = [
-    readThrottled(child.stdout, stdout, () => unasked),
-    readThrottled(child.stderr, stderr, () => stderrLines),
-  ];
+  const messages = readThrottled(child.stdout, stdout, () => unasked);
+  const readers = [messages, readThrottled(child.stderr, stderr, () => stderrLines)];
   child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
   return {
     hurry() {
@@ -297,6 +297,11 @@ function readOutput(
       stderrLimiter.end();
     },
     printed: () => words.printed,
+    ofChannel: {
+      printed: () => words.printed,
+      pause: () => messages.pause(),
+      resume: () => messages.resume(),
+    },
   };
 }
 
@@ -353,18 +358,38 @@ function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
 }
 
 /** `unasked` counts what was read of it that answers nothing. */
-function readThrottled(stream: Readable, lines: Lines, unasked: () => number): ThrottledReader {
+function readThrottled(stream: Readable, lines: Lines, unasked: () => number) {
+  /** Why it is not read at the moment. */
+  const reasons = new Set<'flood' | 'large' | 'asked'>();
+  let isEnding = false;
+  const pause = (reason: 'flood' | 'large' | 'asked'): void => {
+    reasons.add(reason);
+    stream.pause();
+  };
+  const resume = (reason: 'flood' | 'large' | 'asked'): void => {
+    if (reasons.delete(reason) && reasons.size === 0) stream.resume();
+  };
   const reader = new ThrottledReader({
     read: (chunk) => lines.push(chunk),
     unasked,
-    pause: () => stream.pause(),
-    resume: () => stream.resume(),
+    pause: () => pause('flood'),
+    resume: () => resume('flood'),
   });
   stream.on('data', (chunk: Buffer) => {
     reader.push(chunk);
-    if (!lines.isLarge || !largeWork.isSpent || stream.isPaused()) return;
-    stream.pause();
-    largeWork.later(() => stream.resume());
+    if (!lines.isLarge || !largeWork.isSpent || reasons.size > 0) return;
+    pause('large');
+    largeWork.later(() => resume('large'));
   });
-  return reader;
+  return {
+    end() {
+      isEnding = true;
+      resume('asked');
+      reader.end();
+    },
+    pause() {
+      if (!isEnding) pause('asked');
+    },
+    resume: () => resume('asked'),
+  };
 }
