@@ -150,6 +150,12 @@ export const upstreamLimits = {
   /** Workers: the largest frame between two of them, and the size of the pieces that larger messages go in. */
   frameBytes: 1024 * 1024,
   framePieceBytes: 64 * 1024,
+  /**
+   * Workers: bytes that a worker has not taken, past which the programs that write them are not read on; and a worker
+   * that takes none of them for this long is ended.
+   */
+  workerBacklogBytes: 8 * 1024 * 1024,
+  workerStalledMs: 30_000,
   /** Workers: a program whose only worker was killed waits so long for the next one. */
   programKeptMs: 30_000,
   /** Workers: while a program starts, what it printed is told this often. */

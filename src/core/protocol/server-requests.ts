@@ -33,6 +33,14 @@ export interface ServerRequest {
   withdrawn: ((reason: string) => void) | undefined;
 }
 
+/** The task that a message belongs to (2025-11-25, Tasks, Associating task-related messages). */
+export function relatedTask(params: unknown): string | undefined {
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  const related = isObject(meta) ? meta['io.modelcontextprotocol/related-task'] : undefined;
+  const id = isObject(related) ? related['taskId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
 /** Why a server request is not answered by a client, as a JSON-RPC error. */
 export interface ServerRequestRefusal {
   readonly code: number;

@@ -2,6 +2,7 @@ import { elements } from '../../core/json/text.ts';
 import { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { RpcMessage } from '../../core/protocol/rpc.ts';
+import type { LogLevel } from '../../core/logger.ts';
 import type { LargeMessage } from './large-message.ts';
 
 /** Takes each message, as `ChannelEvents.message`. */
@@ -79,4 +80,11 @@ function eachOfBatch(
 /** JSON text without line breaks: outside strings they are white space, inside they cannot be. */
 export function oneLine(text: string): string {
   return text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
+}
+
+/** How a log message of a server (`notifications/message`, its `params`) is written to the hub's log of that server. */
+export function logged({ data, level }: Record<string, unknown>): { readonly level: LogLevel; readonly words: string } {
+  const words = (typeof data === 'string' ? data : JSON.stringify(data)) ?? '';
+  const loud = level === 'error' || level === 'critical' || level === 'alert' || level === 'emergency';
+  return { level: loud ? 'error' : level === 'warning' ? 'warn' : 'debug', words };
 }

@@ -1,31 +1,64 @@
+import { upstreamLimits } from '../../limits.ts';
+
 /** A request that is at a program. Its owner is undefined once that is gone. */
 interface Call<Owner> {
   owner: Owner | undefined;
-  /** In the middle of it the program may ask its client something. */
+  /** It is a client's: in the middle of it the program may ask that client something. */
   readonly mayAsk: boolean;
+  /** The task whose result it waits for. */
+  readonly task: string | undefined;
   wasGivenUp: boolean;
 }
 
+/** What a hub asks on its own. All else that it sends is a client's. */
+const ownMethods: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'subscriptions/listen',
+  'logging/setLevel',
+]);
+
 /**
  * The requests of several owners that are at one program, until it answers: it may still be at work on those that were
- * given up.
+ * given up, of which as many are remembered as a link does (`AbandonedRequests`).
  */
 export class CallTable<Owner extends object> {
   readonly #calls = new Map<number, Call<Owner>>();
   /** How many requests of each owner may ask; undefined stands for owners that are gone. */
   readonly #asking = new Map<Owner | undefined, number>();
-  /** Those that were given up, of each. */
-  readonly #givenUp = new Map<Owner | undefined, number>();
+  /** Those of clients that were given up, the oldest first, and when; on the clock of `performance.now()`. */
+  readonly #givenUp = new Map<number, { readonly call: Call<Owner>; readonly at: number }>();
+  /** Those of hubs that were given up, the oldest first. */
+  readonly #ownGivenUp = new Set<number>();
+  /** More were given up than are remembered: it is not known any more whose the program is at work on. */
+  #isCrowded = false;
   readonly #told = new WeakMap<Owner, boolean>();
 
-  add(id: number, owner: Owner, method: string): void {
-    const mayAsk = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
-    this.#calls.set(id, { owner, mayAsk, wasGivenUp: false });
+  add(id: number, owner: Owner, method: string, task?: string): void {
+    const mayAsk = !ownMethods.has(method);
+    this.#calls.set(id, { owner, mayAsk, task, wasGivenUp: false });
     if (mayAsk) count(this.#asking, owner, 1);
+  }
+
+  get size(): number {
+    return this.#calls.size;
   }
 
   get(id: unknown): { readonly owner: Owner | undefined } | undefined {
     return typeof id === 'number' ? this.#calls.get(id) : undefined;
+  }
+
+  /** The owner of the request that waits for the result of a task. */
+  ofTask(task: string): Owner | undefined {
+    for (const call of this.#calls.values()) if (call.task === task && !call.wasGivenUp) return call.owner;
+    return undefined;
   }
 
   /** It is answered. */
@@ -33,8 +66,9 @@ export class CallTable<Owner extends object> {
     const call = typeof id === 'number' ? this.#calls.get(id) : undefined;
     if (!call) return undefined;
     this.#calls.delete(id as number);
+    this.#givenUp.delete(id as number);
+    this.#ownGivenUp.delete(id as number);
     if (call.mayAsk) count(this.#asking, call.owner, -1);
-    if (call.mayAsk && call.wasGivenUp) count(this.#givenUp, call.owner, -1);
     return call;
   }
 
@@ -42,7 +76,16 @@ export class CallTable<Owner extends object> {
     const call = this.#calls.get(id);
     if (!call || call.owner !== owner || call.wasGivenUp) return;
     call.wasGivenUp = true;
-    if (call.mayAsk) count(this.#givenUp, owner, 1);
+    if (!call.mayAsk) {
+      const [oldest] = this.#ownGivenUp;
+      if (this.#ownGivenUp.size >= upstreamLimits.abandonedCalls) this.take(oldest);
+      this.#ownGivenUp.add(id);
+    } else if (this.#givenUp.size < upstreamLimits.abandonedCalls) {
+      this.#givenUp.set(id, { call, at: performance.now() });
+    } else {
+      this.#isCrowded = true;
+      this.take(id);
+    }
   }
 
   /** The owner is gone. Gives the ids of what it had and did not give up. */
@@ -54,28 +97,39 @@ export class CallTable<Owner extends object> {
       this.giveUp(id, owner);
       call.owner = undefined;
     }
-    for (const counts of [this.#asking, this.#givenUp]) {
-      const own = counts.get(owner) ?? 0;
-      counts.delete(owner);
-      count(counts, undefined, own);
-    }
+    const own = this.#asking.get(owner) ?? 0;
+    this.#asking.delete(owner);
+    count(this.#asking, undefined, own);
     return left;
   }
 
   /** No request that may ask is there. */
   get hasNone(): boolean {
-    return this.#asking.size === 0;
+    return this.#asking.size === 0 && !this.#isCrowded;
   }
 
   /** The owner of all that may ask; undefined where there are several, or none. */
   get onlyAsker(): Owner | undefined {
     const [only] = this.#asking.keys();
-    return this.#asking.size === 1 ? only : undefined;
+    return this.#asking.size === 1 && !this.#isCrowded ? only : undefined;
   }
 
-  /** Whether others gave up requests that may be on. */
+  /** Whether others gave up requests that may be on, although the program has had the time to answer them. */
   isContested(owner: Owner): boolean {
-    return [...this.#givenUp.keys()].some((one) => one !== owner);
+    if (this.#isCrowded) return true;
+    const latest = performance.now() - upstreamLimits.givenUpGraceMs;
+    for (const { call, at } of this.#givenUp.values()) if (call.owner !== owner && at <= latest) return true;
+    return false;
+  }
+
+  /** In how many ms the program will have had the time to answer one more that was given up; undefined of none. */
+  get nextContestedMs(): number | undefined {
+    const now = performance.now();
+    for (const { at } of this.#givenUp.values()) {
+      const left = at + upstreamLimits.givenUpGraceMs - now;
+      if (left > 0) return left;
+    }
+    return undefined;
   }
 
   /** True where that is news for it. */

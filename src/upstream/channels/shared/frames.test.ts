@@ -48,6 +48,27 @@ test.each([1, 7, 100_000])('frames arrive whole, in order, in chunks of %i bytes
   expect(Buffer.concat(pieces.map(([, , content]) => content)).toString()).toBe(large);
 });
 
+test('what two ends tell each other arrives whole, however large it is', async () => {
+  const told = { env: { LARGE: 'ü'.repeat(upstreamLimits.frameBytes) } };
+  const bytes = await bytesOf((frames) => {
+    frames.tell(7, told);
+    frames.tell(8, { kind: 'ready' });
+  });
+  const found: [number, number, unknown][] = [];
+  const reading = stream(() => undefined);
+  openFrames(reading, {
+    frame: (kind, channel, content) => void found.push([kind, channel, JSON.parse(content.toString())]),
+    gone() {},
+  });
+  for (let at = 0; at < bytes.length; at += 50_000) reading.push(bytes.subarray(at, at + 50_000));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(found).toEqual([
+    [frameKinds.control, 7, told],
+    [frameKinds.control, 8, { kind: 'ready' }],
+  ]);
+  expect(reading.destroyed).toBe(false);
+});
+
 test('what is no frame ends the stream, once', async () => {
   let ends = 0;
   const reading = stream(() => undefined);

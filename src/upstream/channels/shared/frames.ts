@@ -11,8 +11,9 @@ export const frameKinds = {
   /** A piece of a message that is too large for a text, and the last piece of it. */
   piece: 2,
   lastPiece: 3,
-  /** What the two ends tell each other, as JSON. */
+  /** What the two ends tell each other, as JSON; and a piece of it before the last, where it is large. */
   control: 4,
+  controlPiece: 5,
 } as const;
 
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
@@ -20,6 +21,8 @@ export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 export interface Frames {
   /** A whole message, in pieces where it is large. */
   sendMessage(channel: number, text: string): void;
+  /** What `JSON.stringify` makes of this, in pieces where it is large. */
+  tell(channel: number, told: object): void;
   /** A frame of up to `frameBytes`. */
   send(kind: FrameKind, channel: number, content: string | Buffer): void;
   /** Bytes that the other end has not taken yet. */
@@ -27,10 +30,15 @@ export interface Frames {
   /** Reads nothing until `resume`. */
   pause(): void;
   resume(): void;
+  /** Ends the stream, as if the other end were gone. */
+  end(): void;
 }
 
 export interface FrameSink {
+  /** `bytes` of a `control` are whole. */
   frame(kind: number, channel: number, bytes: Buffer): void;
+  /** The other end has taken all, after there was more than it took at once. */
+  drained?(): void;
   /** The other end is gone. Called once. */
   gone(): void;
 }
@@ -40,14 +48,16 @@ const headBytes = 9;
 /** Frames that begin in one turn of the event loop leave together, the first of them at once. */
 export function openFrames(stream: Duplex, sink: FrameSink): Frames {
   let batch: Buffer[] = [];
+  let batchBytes = 0;
   let isScheduled = false;
   let isGone = false;
-  const read = frameReader((...frame) => sink.frame(...frame));
+  const read = frameReader(wholeControls(sink));
 
   function flush(): void {
     isScheduled = false;
     const waiting = batch;
     batch = [];
+    batchBytes = 0;
     if (waiting.length > 0 && !isGone) stream.write(Buffer.concat(waiting));
   }
 
@@ -62,31 +72,55 @@ export function openFrames(stream: Duplex, sink: FrameSink): Frames {
     if (!read(chunk)) gone();
   });
   for (const event of ['end', 'error', 'close']) stream.on(event, gone);
+  stream.on('drain', () => void (isGone || sink.drained?.()));
 
   function send(kind: FrameKind, channel: number, content: string | Buffer): void {
     if (isGone) return;
     const frame = frameOf(kind, channel, content);
-    if (isScheduled) return void batch.push(frame);
+    if (isScheduled) {
+      batch.push(frame);
+      batchBytes += frame.length;
+      return;
+    }
     isScheduled = true;
     setImmediate(flush);
     stream.write(frame);
   }
 
+  function sendPieces(channel: number, text: string, { piece, last }: Record<'piece' | 'last', FrameKind>): void {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += upstreamLimits.framePieceBytes) {
+      const end = at + upstreamLimits.framePieceBytes;
+      send(end < bytes.length ? piece : last, channel, bytes.subarray(at, end));
+    }
+  }
+
+  const { message, piece, lastPiece, control, controlPiece } = frameKinds;
   return {
     send,
     sendMessage(channel, text) {
-      if (text.length <= upstreamLimits.framePieceBytes) return send(frameKinds.message, channel, text);
-      const bytes = Buffer.from(text);
-      for (let at = 0; at < bytes.length; at += upstreamLimits.framePieceBytes) {
-        const end = at + upstreamLimits.framePieceBytes;
-        send(end < bytes.length ? frameKinds.piece : frameKinds.lastPiece, channel, bytes.subarray(at, end));
-      }
+      if (text.length <= upstreamLimits.framePieceBytes) return send(message, channel, text);
+      sendPieces(channel, text, { piece, last: lastPiece });
     },
+    tell: (channel, told) => sendPieces(channel, JSON.stringify(told), { piece: controlPiece, last: control }),
     get backlog() {
-      return stream.writableLength + batch.reduce((sum, { length }) => sum + length, 0);
+      return stream.writableLength + batchBytes;
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
+    end: gone,
+  };
+}
+
+/** Puts controls that come in pieces together: no other frame comes between the pieces. */
+function wholeControls(sink: FrameSink): FrameSink['frame'] {
+  let pieces: Buffer[] = [];
+  return (kind, channel, bytes) => {
+    if (kind === frameKinds.controlPiece) return void pieces.push(bytes);
+    if (kind !== frameKinds.control || pieces.length === 0) return sink.frame(kind, channel, bytes);
+    const whole = Buffer.concat([...pieces, bytes]);
+    pieces = [];
+    sink.frame(kind, channel, whole);
   };
 }
 

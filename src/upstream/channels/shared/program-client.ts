@@ -59,7 +59,7 @@ export function createProgramClient(stream: Duplex, gone: () => void): ProgramCl
 }
 
 function tell(frames: Frames, channel: number, told: ToldByWorker): void {
-  frames.send(frameKinds.control, channel, JSON.stringify(told));
+  frames.tell(channel, told);
 }
 
 interface ChannelParts extends OpenOptions {
@@ -176,16 +176,16 @@ class SharedChannel implements Channel {
         return;
       case 'closed':
         if (told.printed) this.#printed = told.printed;
-        return this.#end(errorOf(told.error));
+        return this.#end(errorOf(told.error), told.logs);
       case 'ended':
         return this.#end(undefined);
     }
   }
 
-  #end(error: HubError | undefined): void {
+  #end(error: HubError | undefined, isLogged?: true): void {
     const wasOpen = this.#state === 'open';
     this.#state = 'dead';
-    this.#parts.over();
+    if (!isLogged) this.#parts.over();
     this.#ended.resolve();
     this.#launched.resolve(false);
     if (wasOpen && error) this.#parts.events.closed(error);

@@ -11,6 +11,8 @@ import { toldError, type ToldByWorker, type WantedProgram } from './told.ts';
 export interface ProgramHost {
   /** A worker speaks through this stream, until it ends. `worker`: its number, which one that replaces it has too. */
   serve(worker: number, stream: Duplex): void;
+  /** The servers that something is kept of. */
+  readonly servers: number;
   /** Ends all programs. */
   close(): Promise<void>;
 }
@@ -35,6 +37,9 @@ export function createProgramHost(options: ProgramHostOptions): ProgramHost {
   const programs = new Programs(options);
   return {
     serve: (worker, stream) => serveWorker(programs, worker, stream),
+    get servers() {
+      return programs.size;
+    },
     close: () => programs.close(),
   };
 }
@@ -52,7 +57,9 @@ class Programs {
   wantedBy(worker: number, wanted: WantedProgram): SharedProgram | string {
     const place = this.#placeOf(wanted.name);
     const key = JSON.stringify(wanted);
-    const isChange = place.wanted.get(worker) !== key;
+    const before = place.wanted.get(worker);
+    // A worker that has only begun may have read settings that are replaced by now.
+    const isChange = before === undefined ? !isWantedByAny(place) : before !== key;
     place.wanted.set(worker, key);
     const { program } = place;
     if (program && !program.isOver) {
@@ -69,7 +76,15 @@ class Programs {
     const place = this.#places.get(program.name);
     if (!place || program.isUsed) return Promise.resolve();
     if (place.program === program) this.#end(place, `Server "${program.name}" was stopped.`);
-    return place.ended;
+    return place.ended.then(() => {
+      // What it was started with may hold secrets.
+      if (!place.program && this.#places.get(program.name) === place) this.#places.delete(program.name);
+    });
+  }
+
+  /** The servers that something is kept of. */
+  get size(): number {
+    return this.#places.size;
   }
 
   /** The worker is gone: the one that replaces it comes with settings of its own. */
@@ -126,6 +141,11 @@ class Programs {
   }
 }
 
+/** Whether a worker has asked for the program that is there. */
+function isWantedByAny({ key, wanted }: Place): boolean {
+  return [...wanted.values()].includes(key);
+}
+
 /** The log of a program is that of a worker. */
 function logOf(program: SharedProgram): Logger {
   const at =
@@ -137,12 +157,15 @@ function logOf(program: SharedProgram): Logger {
 
 function serveWorker(programs: Programs, worker: number, stream: Duplex): void {
   const open = new Map<number, Opened>();
+  const backlog = new Backlog(() => frames);
   const frames = openFrames(stream, {
     frame(kind, channel, bytes) {
       if (kind === frameKinds.control) told(channel, JSON.parse(bytes.toString()) as ToldByWorker);
       else open.get(channel)?.received(kind, bytes);
     },
+    drained: () => backlog.drained(),
     gone() {
+      backlog.drained();
       programs.forget(worker);
       for (const one of open.values()) {
         one.detach();
@@ -157,16 +180,24 @@ function serveWorker(programs: Programs, worker: number, stream: Duplex): void {
     switch (what.kind) {
       case 'open': {
         const program = programs.wantedBy(worker, what.program);
-        if (typeof program !== 'string') return void open.set(channel, new Opened(frames, channel, program));
-        const error = toldError(new HubError('upstream_unavailable', program));
-        return frames.send(frameKinds.control, channel, JSON.stringify({ kind: 'closed', error }));
+        if (typeof program === 'string') {
+          const error = toldError(new HubError('upstream_unavailable', program));
+          return frames.tell(channel, { kind: 'closed', error });
+        }
+        const closed = (): void => {
+          open.delete(channel);
+          void programs.leave(program);
+        };
+        const opened = new Opened({ frames, channel, program, backlog, closed });
+        if (!opened.isClosed) open.set(channel, opened);
+        return;
       }
       case 'ready':
         return opened?.ready();
       case 'end':
         return programs.endOf(what.server);
       case 'close': {
-        const ended = (): void => frames.send(frameKinds.control, channel, JSON.stringify({ kind: 'ended' }));
+        const ended = (): void => frames.tell(channel, { kind: 'ended' });
         if (!opened) return ended();
         open.delete(channel);
         opened.detach();
@@ -176,19 +207,77 @@ function serveWorker(programs: Programs, worker: number, stream: Duplex): void {
   }
 }
 
+/**
+ * What a worker has not taken yet. Past a bound the programs that say more to it are read no further until it has taken
+ * all; a worker that takes nothing at all for long is ended, and replaced, since others wait for these programs.
+ */
+class Backlog {
+  readonly #frames: () => Frames;
+  readonly #held = new Map<Attachment, SharedProgram>();
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(frames: () => Frames) {
+    this.#frames = frames;
+  }
+
+  /** A program has said something to this attachment. */
+  said(one: Attachment, program: SharedProgram): void {
+    const { backlog } = this.#frames();
+    if (backlog <= upstreamLimits.workerBacklogBytes || this.#held.has(one)) return;
+    this.#held.set(one, program);
+    program.hold(one);
+    if (this.#watch) return;
+    let last = Infinity;
+    this.#watch = setInterval(() => {
+      const frames = this.#frames();
+      if (frames.backlog >= last) frames.end();
+      last = frames.backlog;
+    }, upstreamLimits.workerStalledMs).unref();
+  }
+
+  drained(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    const held = [...this.#held];
+    this.#held.clear();
+    for (const [one, program] of held) program.release(one);
+  }
+}
+
+interface OpenedParts {
+  readonly frames: Frames;
+  readonly channel: number;
+  readonly program: SharedProgram;
+  readonly backlog: Backlog;
+  /** It was told that the program is over. */
+  readonly closed: () => void;
+}
+
 /** One channel of one worker. */
 class Opened {
   readonly program: SharedProgram;
   readonly #attachment: Attachment;
-  #printing: NodeJS.Timeout | undefined;
+  readonly #printing: NodeJS.Timeout;
   #pieces: Buffer[] = [];
+  #isClosed = false;
 
-  constructor(frames: Frames, channel: number, program: SharedProgram) {
+  constructor({ frames, channel, program, backlog, closed }: OpenedParts) {
     this.program = program;
-    const { control, piece, lastPiece } = frameKinds;
-    this.#attachment = {
-      tell: (told) => frames.send(control, channel, JSON.stringify(told)),
-      message: (text) => frames.sendMessage(channel, text),
+    const { piece, lastPiece } = frameKinds;
+    // What it prints while it starts says why a start goes wrong.
+    this.#printing = setInterval(() => program.tellPrinted(), upstreamLimits.printedEveryMs).unref();
+    const attachment: Attachment = {
+      tell: (told) => {
+        frames.tell(channel, told);
+        if (told.kind !== 'closed') return backlog.said(attachment, program);
+        clearInterval(this.#printing);
+        this.#isClosed = true;
+        closed();
+      },
+      message(text) {
+        frames.sendMessage(channel, text);
+        backlog.said(attachment, program);
+      },
       large({ whole: { pieces } }) {
         const size = upstreamLimits.framePieceBytes;
         for (const [i, bytes] of pieces.entries())
@@ -196,11 +285,16 @@ class Opened {
             const isLast = i === pieces.length - 1 && at + size >= bytes.length;
             frames.send(isLast ? lastPiece : piece, channel, bytes.subarray(at, at + size));
           }
+        backlog.said(attachment, program);
       },
     };
-    program.attach(this.#attachment);
-    // What it prints while it starts says why a start goes wrong.
-    this.#printing = setInterval(() => program.tellPrinted(), upstreamLimits.printedEveryMs).unref();
+    this.#attachment = attachment;
+    program.attach(attachment);
+  }
+
+  /** The program is over, and the worker knows. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   received(kind: number, bytes: Buffer): void {

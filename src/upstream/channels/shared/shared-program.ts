@@ -1,9 +1,12 @@
 import { errorText, HubError } from '../../../core/errors.ts';
+import { coreLimits } from '../../../core/limits.ts';
 import { editObject, memberText } from '../../../core/json/text.ts';
 import type { LargeAnswer } from '../../../core/protocol/large-answer.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../../core/protocol/rpc.ts';
+import { relatedTask } from '../../../core/protocol/server-requests.ts';
 import { metaKeys } from '../../../core/protocol/stateless.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
+import { logged } from '../messages.ts';
 import { CallTable } from './call-table.ts';
 import { toldError, type ToldByHost } from './told.ts';
 
@@ -37,6 +40,11 @@ export class SharedProgram {
   #isLaunched: boolean | undefined;
   #over: HubError | undefined;
   #lastOwnId = 0;
+  /** Those that cannot take more now. */
+  readonly #full = new Set<Attachment>();
+  /** Where log entries go when none is attached any more; and whether it waits for `ended`. */
+  #lastLog: { readonly to: Attachment; readonly isClosed: boolean } | undefined;
+  #contestedTimer: NodeJS.Timeout | undefined;
   /** A question that reached no client was told once: a program may ask a thousand of them a second. */
   #warned = false;
 
@@ -57,11 +65,12 @@ export class SharedProgram {
     const channel = open({
       message: (message, text) => this.#received(message, text),
       large: (answer) => this.#answeredLarge(answer),
-      failed: (id, error) => this.#calls.take(id)?.owner?.tell({ kind: 'failed', id, error: toldError(error) }),
+      failed: (id, error) => this.#failed(id, error),
       progress: (progress) => this.#tellAll({ kind: 'progress', progress }),
       closed: (error) => this.end(error),
     });
     this.#channel = channel;
+    if (this.#full.size > 0) channel.pause?.();
     const launched = (isKnown: boolean): void => {
       this.#isLaunched = isKnown;
       this.#tellAll({ kind: 'launched', isKnown });
@@ -76,13 +85,16 @@ export class SharedProgram {
   attach(one: Attachment): void {
     if (this.#over) return one.tell({ kind: 'closed', error: toldError(this.#over) });
     this.#attached.add(one);
+    this.#lastLog = undefined;
     if (this.#isLaunched !== undefined) one.tell({ kind: 'launched', isKnown: this.#isLaunched });
-    if (this.#calls.isContested(one)) one.tell({ kind: 'contested', isContested: true });
+    this.#tellContested();
   }
 
   /** The worker wants nothing more of it: what it had under way is cancelled. */
   detach(one: Attachment): void {
     if (!this.#attached.delete(one)) return;
+    if (!this.isUsed) this.#lastLog = { to: one, isClosed: false };
+    this.release(one);
     for (const id of this.#calls.orphan(one)) this.#cancel(id);
     this.#initializing?.waiting.forEach((owner, id, all) => void (owner === one && all.delete(id)));
     for (const [id, owner] of this.#asked) if (owner === one) this.#refuse(id, 'The client that could answer is gone.');
@@ -93,10 +105,21 @@ export class SharedProgram {
     this.#tellContested();
   }
 
+  /** An attachment cannot take more now: the program is read no further until none is full. */
+  hold(one: Attachment): void {
+    if (this.#full.size === 0) this.#channel?.pause?.();
+    this.#full.add(one);
+  }
+
+  release(one: Attachment): void {
+    if (this.#full.delete(one) && this.#full.size === 0) this.#channel?.resume?.();
+  }
+
   /** A log entry of the program, for one worker: it is in the log once. */
   log(told: Extract<ToldByHost, { kind: 'log' }>): void {
-    const [first] = this.#attached;
-    first?.tell(told);
+    const [first = this.#lastLog?.to] = this.#attached;
+    // The worker cuts it once more, after it has looked for secrets, which must not be cut in two before that.
+    first?.tell({ ...told, message: told.message.slice(0, coreLimits.logLineChars * 4) });
   }
 
   tellPrinted(): void {
@@ -108,15 +131,23 @@ export class SharedProgram {
   end(error: HubError): void {
     if (this.#over) return;
     this.#over = error;
+    clearTimeout(this.#contestedTimer);
     const printed = this.#channel?.printed?.();
-    this.#tellAll({ kind: 'closed', error: toldError(error), ...(printed && { printed }) });
+    const attached = [...this.#attached];
     this.#attached.clear();
+    for (const one of attached) this.release(one);
+    const [first] = attached;
+    if (first) this.#lastLog = { to: first, isClosed: true };
+    const closed = { kind: 'closed', error: toldError(error), ...(printed && { printed }) } as const;
+    for (const one of attached) one.tell(one === first ? { ...closed, logs: true } : closed);
   }
 
   /** Resolves when its process has ended. */
   async stop(): Promise<void> {
     this.#over ??= new HubError('upstream_unavailable', `Server "${this.name}" was stopped.`);
     await this.#channel?.close();
+    if (this.#lastLog?.isClosed) this.#lastLog.to.tell({ kind: 'ended' });
+    this.#lastLog = undefined;
   }
 
   /** What a worker sends. */
@@ -142,15 +173,24 @@ export class SharedProgram {
   }
 
   #request(from: Attachment, id: number, method: string, text: string): void {
-    this.#calls.add(id, from, method);
+    this.#calls.add(id, from, method, method === 'tasks/result' ? paramOf(text, 'taskId') : undefined);
     try {
       this.#write(text);
     } catch (error) {
-      this.#calls.take(id);
-      const failed =
-        error instanceof HubError ? error : new HubError('upstream_failed', 'The request could not be sent');
-      from.tell({ kind: 'failed', id, error: toldError(failed) });
+      this.#failed(
+        id,
+        error instanceof HubError ? error : new HubError('upstream_failed', 'The request could not be sent'),
+      );
     }
+  }
+
+  /** The request was not sent, or its answer cannot be read. */
+  #failed(id: number, error: HubError): void {
+    const failed = toldError(error);
+    this.#handshakeOver(id, (owner, own) => owner.tell({ kind: 'failed', id: own, error: failed }));
+    const call = this.#calls.take(id);
+    call?.owner?.tell({ kind: 'failed', id, error: failed });
+    if (call?.wasGivenUp) this.#tellContested();
   }
 
   #initialize(from: Attachment, id: number, text: string): void {
@@ -166,8 +206,13 @@ export class SharedProgram {
       this.#isConfirmed = true;
     }
     if (method === 'notifications/cancelled') {
-      this.#calls.giveUp(Number(memberText(memberText(text, 'params') ?? '{}', 'requestId')), from);
+      const id = Number(memberText(memberText(text, 'params') ?? '{}', 'requestId'));
+      const waiting = this.#initializing?.waiting;
+      if (waiting?.get(id) === from) return void waiting.delete(id);
+      this.#calls.giveUp(id, from);
       this.#tellContested();
+      // It must not be cancelled (2025-11-25, Cancellation), and others may wait for it.
+      if (this.#initializing?.id === id) return;
     }
     this.#try(text);
   }
@@ -185,7 +230,7 @@ export class SharedProgram {
     const { id, method } = message;
     if (method === undefined) return this.#answer(id, message, text);
     if (typeof method !== 'string') return true;
-    if (id !== undefined) this.#asks(method, memberText(text, 'id') ?? 'null', text);
+    if (id !== undefined) this.#asks(method, message.params, memberText(text, 'id') ?? 'null', text);
     else this.#says(method, message, text);
     return true;
   }
@@ -194,35 +239,48 @@ export class SharedProgram {
     const call = this.#calls.take(id);
     if (!call) return false;
     if (call.wasGivenUp) this.#tellContested();
-    if (this.#initializing?.id === id) this.#handshakeAnswered(message, text);
+    this.#handshakeAnswered(id, message, text);
     call.owner?.message(text);
     return true;
   }
 
   #answeredLarge(answer: LargeAnswer): boolean {
     const call = this.#calls.take(answer.id);
+    if (this.#initializing?.id === answer.id) {
+      const { message, text } = answer.read();
+      this.#handshakeAnswered(answer.id, message, text);
+    }
     call?.owner?.large(answer);
     if (call?.wasGivenUp) this.#tellContested();
     return call !== undefined;
   }
 
-  #handshakeAnswered(message: RpcMessage, text: string): void {
-    const waiting = this.#initializing?.waiting ?? new Map<number, Attachment>();
-    this.#initializing = undefined;
+  #handshakeAnswered(id: unknown, message: RpcMessage, text: string): void {
+    if (this.#initializing?.id !== id) return;
     if (message.error === undefined) this.#initialized = memberText(text, 'result');
-    for (const [id, owner] of waiting) owner.message(editObject(text, { id: String(id) }));
+    this.#handshakeOver(id, (owner, own) => owner.message(editObject(text, { id: String(own) })));
+  }
+
+  /** Where this request is the handshake: it is over, for all who wait for it besides. */
+  #handshakeOver(id: unknown, tell: (owner: Attachment, id: number) => void): void {
+    const handshake = this.#initializing;
+    if (!handshake || handshake.id !== id) return;
+    this.#initializing = undefined;
+    for (const [own, owner] of handshake.waiting) tell(owner, own);
   }
 
   /** A question goes to the worker whose calls alone it can belong to. */
-  #asks(method: string, id: string, text: string): void {
+  #asks(method: string, params: unknown, id: string, text: string): void {
     if (method === 'ping') return this.#try(resultText(id, '{}'));
-    const asker = this.#calls.onlyAsker ?? (this.#calls.hasNone ? [...this.#attached][0] : undefined);
+    const task = relatedTask(params);
+    const only = this.#calls.onlyAsker ?? (this.#calls.hasNone ? [...this.#attached][0] : undefined);
+    const asker = task === undefined ? only : this.#calls.ofTask(task);
     if (!asker) {
       const level = this.#warned ? 'debug' : 'warn';
       this.#warned = true;
-      const fields = { method, reason: notCertain };
-      this.log({ kind: 'log', level, message: 'request of the server not delivered', fields });
-      return this.#refuse(id, notCertain);
+      const reason = task === undefined ? notCertain : ofNoCall;
+      this.log({ kind: 'log', level, message: 'request of the server not delivered', fields: { method, reason } });
+      return this.#refuse(id, reason);
     }
     if (this.#asked.has(id)) return this.#refuse(id, 'The id of this request is in use.');
     this.#asked.set(id, asker);
@@ -242,11 +300,13 @@ export class SharedProgram {
     }
     const stream = meta[metaKeys.subscriptionId];
     if (stream !== undefined) return this.#calls.get(Number(stream))?.owner?.message(text);
-    // A log message that says nothing of relations may hold what a call was about: it is for no other client.
-    if (method === 'notifications/message' && !this.#calls.hasNone) {
+    // A log message that says nothing of relations may hold what a call was about: it is for no other client, and of
+    // several processes only one writes it.
+    if (method === 'notifications/message') {
       const { onlyAsker } = this.#calls;
       if (onlyAsker) return onlyAsker.message(text);
-      return this.log({ kind: 'log', level: 'debug', message: JSON.stringify(params['data']) ?? '' });
+      const { level, words } = logged(params);
+      return this.log({ kind: 'log', level, message: words });
     }
     for (const one of this.#attached) one.message(text);
   }
@@ -273,6 +333,7 @@ export class SharedProgram {
   }
 
   #cancel(requestId: number): void {
+    if (this.#initializing?.id === requestId) return;
     const params = JSON.stringify({ requestId, reason: 'not needed any more' });
     this.#try(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
   }
@@ -287,6 +348,9 @@ export class SharedProgram {
       const isContested = this.#calls.isContested(one);
       if (this.#calls.noteTold(one, isContested)) one.tell({ kind: 'contested', isContested });
     }
+    clearTimeout(this.#contestedTimer);
+    const next = this.#calls.nextContestedMs;
+    if (next !== undefined) this.#contestedTimer = setTimeout(() => this.#tellContested(), next).unref();
   }
 
   #tellAll(told: ToldByHost): void {
@@ -316,8 +380,16 @@ const hubMessage = /^\{"jsonrpc":"2\.0",(?:"id":(\d+),)?"method":"([^"\\]+)"/;
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 function uriOf(text: string): string {
-  return String(JSON.parse(memberText(memberText(text, 'params') ?? '{}', 'uri') ?? '""'));
+  return paramOf(text, 'uri') ?? '';
 }
+
+/** One of the `params`, where it is a text. */
+function paramOf(text: string, name: string): string | undefined {
+  const value: unknown = JSON.parse(memberText(memberText(text, 'params') ?? '{}', name) ?? 'null');
+  return typeof value === 'string' ? value : undefined;
+}
+
+const ofNoCall = 'It belongs to a call that is over, or to none of a client.';
 
 const notCertain =
   'Nothing in it says to which of several calls it belongs. A server is understood when each client has a connection of its own ("perSessionClient": true).';

@@ -34,8 +34,9 @@ export type ToldByHost =
   | { readonly kind: 'printed'; readonly printed: Printed }
   /** Whether calls that other workers gave up may still be on. */
   | { readonly kind: 'contested'; readonly isContested: boolean }
-  | { readonly kind: 'closed'; readonly error: ToldError; readonly printed?: Printed }
-  /** Answers `close`. */
+  /** `logs`: its last log entries come here, until `ended`. */
+  | { readonly kind: 'closed'; readonly error: ToldError; readonly printed?: Printed; readonly logs?: true }
+  /** Answers `close`, and ends what `logs` announced. */
   | { readonly kind: 'ended' };
 
 /** A HubError without its cause. */

@@ -4,6 +4,7 @@ import { isObject, type RpcMessage, rpcErrors } from '../../../core/protocol/rpc
 import { metaKeys } from '../../../core/protocol/stateless.ts';
 import type { Exchange } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
+import { logged } from '../../channels/messages.ts';
 import { sessionRevisions } from '../../../core/protocol/revisions.ts';
 import type { AbandonedRequests, Pending, PendingTable } from './pending.ts';
 import type { LinkOptions } from './options.ts';
@@ -153,10 +154,8 @@ export class Incoming {
     if (only && this.#givenUp.areAllOf(only.exchange.asker, upstreamLimits.abandonedMs))
       return only.exchange.notified(method, message, text);
     this.#options.unasked(method, message, text);
-    const { data, level } = message.params;
-    const words = typeof data === 'string' ? data : JSON.stringify(data);
-    const loud = level === 'error' || level === 'critical' || level === 'alert' || level === 'emergency';
-    this.#options.log[loud ? 'error' : level === 'warning' ? 'warn' : 'debug'](words ?? '');
+    const { level, words } = logged(message.params);
+    this.#options.log[level](words);
   }
 }
 

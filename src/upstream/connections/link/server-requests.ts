@@ -1,6 +1,7 @@
 import {
   type ServerRequestRefusal,
   isServerRequestMethod,
+  relatedTask,
   type ServerRequest,
 } from '../../../core/protocol/server-requests.ts';
 import { memberText } from '../../../core/json/text.ts';
@@ -145,7 +146,7 @@ export class ServerRequests {
       const proven =
         calls.find(({ id }) => id === relatedTo) ??
         calls.find(({ pending }) => task !== undefined && pending.exchange.task === task);
-      return proven ? [proven] : 'It belongs to a call that is over, or to none of a client.';
+      return proven ? [proven] : ofNoCall;
     }
     // Which folders a client has is no question of a call: it does not end with the one that happens to be on its way.
     if (this.#options.home) return message.method === 'roots/list' ? [] : calls;
@@ -227,6 +228,8 @@ const notCertain =
   'Nothing in it says to which of several calls it belongs. A server is understood when it asks on the response stream of the call (streamable HTTP), ' +
   'and when each client has a connection of its own ("perSessionClient": true).';
 
+const ofNoCall = 'It belongs to a call that is over, or to none of a client.';
+
 function unknown(message: string): ServerRequestRefusal {
   return { code: rpcErrors.internal, message };
 }
@@ -234,14 +237,6 @@ function unknown(message: string): ServerRequestRefusal {
 /** Servers spell the same id in several ways. */
 function keyOf(id: unknown): string {
   return JSON.stringify(id) ?? '';
-}
-
-/** The task that a message belongs to (2025-11-25, Tasks, Associating task-related messages). */
-function relatedTask(params: unknown): string | undefined {
-  const meta = isObject(params) ? params['_meta'] : undefined;
-  const related = isObject(meta) ? meta['io.modelcontextprotocol/related-task'] : undefined;
-  const id = isObject(related) ? related['taskId'] : undefined;
-  return typeof id === 'string' ? id : undefined;
 }
 
 /**
