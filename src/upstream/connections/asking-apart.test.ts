@@ -60,6 +60,22 @@ test('what never asked stays where it is, however many are at work: it costs no 
     expect(set.processes).toHaveLength(1);
   }));
 
+test('what ran when another tool asked has a process of its own once, and then the shared one again', () =>
+  withClock(async (set) => {
+    await set.call('?quiet', { called: 'quiet' });
+    await asks(set, '?one');
+    for (const { process, call } of set.running()) process.answer(call);
+    await asks(set, '??left');
+    const run = async (): Promise<Process> => {
+      const by = await set.call('?quiet', { called: 'quiet' });
+      const { process, call } = set.running().find(({ call }) => call.by === by) ?? newest(set);
+      process.answer(call);
+      return process;
+    };
+    expect(await run()).not.toBe(set.processes[0]);
+    expect(await run()).toBe(set.processes[0]);
+  }));
+
 test('a question that could not be told apart is refused, and the next call of that tool goes elsewhere', () =>
   withClock(async (set) => {
     await set.call('?busy', { called: 'slow' });

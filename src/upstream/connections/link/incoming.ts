@@ -67,6 +67,7 @@ export class Incoming {
     if (pending?.exchange.answeredLarge) {
       this.#pending.take(answer.id);
       this.#serverRequests.ended(answer.id);
+      this.#options.requestHistory.answered(pending.exchange.called, pending.wasAsked);
       pending.exchange.answeredLarge(answer);
       return true;
     }
@@ -80,7 +81,7 @@ export class Incoming {
     const pending = this.#pending.take(message.id);
     if (pending) {
       this.#serverRequests.ended(message.id as number);
-      this.#options.requestHistory.answered(pending.exchange.called);
+      this.#options.requestHistory.answered(pending.exchange.called, pending.wasAsked);
       pending.exchange.answered(message, text);
       return true;
     }

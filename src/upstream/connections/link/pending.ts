@@ -24,6 +24,8 @@ export interface Pending {
   serverRequests: number;
   heldSince: number;
   heldMs: number;
+  /** The server asked something while it ran that may belong to it; roots do not count. */
+  wasAsked: boolean;
 }
 
 /**
@@ -96,6 +98,7 @@ export class PendingTable {
       serverRequests: 0,
       heldSince: 0,
       heldMs: 0,
+      wasAsked: false,
     };
     this.#waiting.set(id, pending);
     this.#timer ??= setInterval(() => this.#sweep(), upstreamLimits.deadlineTickMs);

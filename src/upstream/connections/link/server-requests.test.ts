@@ -11,6 +11,7 @@ const timeouts = { timeoutMs: 60_000, resetOnProgress: false, maxTotalMs: undefi
 
 /** The server requests of one connection, with calls on their way: `call(1, 'a')` is one of client `a`. */
 function connection(options: { home?: Home; ownStream?: boolean } = {}) {
+  const history = new ServerRequestHistory();
   const pending = new PendingTable(() => undefined);
   const givenUp = new AbandonedRequests(Infinity);
   const log = logLines();
@@ -19,7 +20,7 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
     server: 'one',
     pending,
     givenUp,
-    requestHistory: new ServerRequestHistory(),
+    requestHistory: history,
     log,
     write: (text) => written.push(JSON.parse(text) as object),
     home: options.home,
@@ -27,13 +28,14 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
   });
   const asked: { by: number; ask: ServerRequest }[] = [];
   return {
+    history,
     serverRequests,
     givenUp,
     log,
     pending,
     written,
     asked,
-    call(id: number, asker?: string, task?: string): void {
+    call(id: number, asker?: string, task?: string, called?: string): void {
       const exchange: Exchange = {
         notified: () => undefined,
         answered: () => undefined,
@@ -41,6 +43,7 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
         asked: (ask) => void asked.push({ by: id, ask }),
         asker,
         task,
+        called,
       };
       pending.add(id, exchange, { text: '', headers: undefined }, timeouts);
     },
@@ -54,7 +57,8 @@ function connection(options: { home?: Home; ownStream?: boolean } = {}) {
       serverRequests.received(message, JSON.stringify(message), relatedTo);
     },
     end(id: number): void {
-      pending.take(id);
+      const answered = pending.take(id);
+      if (answered) history.answered(answered.exchange.called, answered.wasAsked);
       serverRequests.ended(id);
     },
     abandon(id: number): void {
@@ -287,4 +291,66 @@ test('the client whose connection it is for its folders: the call that happens t
   ]);
   taken[0]?.answer('result', '{"roots":[]}');
   expect(own.written.at(-1)).toEqual({ jsonrpc: '2.0', id: 7, result: { roots: [] } });
+});
+
+describe('a tool is remembered as one that asks', () => {
+  const run = (one: ReturnType<typeof connection>, ...tools: string[]): void =>
+    tools.forEach((tool, i) => one.call(i + 1, undefined, `task of ${tool}`, tool));
+  const asking = ({ history }: ReturnType<typeof connection>, ...tools: string[]) =>
+    tools.filter((tool) => history.hasAskedIn(tool));
+
+  test('when a question came on its own response stream, or in its task, and no other that ran then', () => {
+    const stream = connection();
+    run(stream, 'a', 'b');
+    stream.ask(7, { relatedTo: 1 });
+    expect(asking(stream, 'a', 'b')).toEqual(['a']);
+    const task = connection();
+    run(task, 'a', 'b');
+    task.ask(7, { params: inTask('task of b') });
+    expect(asking(task, 'a', 'b')).toEqual(['b']);
+    const none = connection();
+    run(none, 'a', 'b');
+    none.ask(7, { relatedTo: 99 });
+    expect([asking(none, 'a', 'b'), none.history.hasAsked]).toEqual([[], true]);
+  });
+
+  test('not when it was answered without a question before, and one that asks runs with it', () => {
+    const one = connection();
+    run(one, 'quiet');
+    one.end(1);
+    run(one, 'asks');
+    one.ask(7);
+    one.end(1);
+    run(one, 'asks', 'quiet');
+    one.ask(8);
+    expect(asking(one, 'asks', 'quiet')).toEqual(['asks']);
+    // What waits for its client is not what asks.
+    one.abandon(2);
+    one.end(1);
+    one.givenUp.clear();
+    run(one, 'asks');
+    one.ask(9);
+    one.call(2, undefined, undefined, 'quiet');
+    one.ask(10);
+    expect(asking(one, 'asks', 'quiet')).toEqual(['asks', 'quiet']);
+  });
+
+  test('until it is answered without one, unless it certainly asked', () => {
+    const one = connection();
+    run(one, 'a', 'b');
+    one.ask(7);
+    expect(asking(one, 'a', 'b')).toEqual(['a', 'b']);
+    one.end(1);
+    one.end(2);
+    expect(asking(one, 'a', 'b')).toEqual(['a', 'b']);
+    run(one, 'b');
+    one.end(1);
+    expect([asking(one, 'a', 'b'), one.history.mayAsk('b')]).toEqual([['a'], false]);
+    run(one, 'a');
+    one.ask(8);
+    one.end(1);
+    run(one, 'a');
+    one.end(1);
+    expect([asking(one, 'a', 'b'), one.history.mayAsk('a')]).toEqual([['a'], true]);
+  });
 });

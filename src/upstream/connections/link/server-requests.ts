@@ -74,8 +74,7 @@ export class ServerRequests {
       return this.#options.write(errorResponseText(id, rpcErrors.methodNotFound, words));
     }
     // Most servers ask for roots at any time, and do without.
-    if (method !== 'roots/list')
-      this.#options.requestHistory.asked(this.#calls().map(({ pending }) => pending.exchange.called));
+    if (method !== 'roots/list') this.#learn(message.params, relatedTo);
     const refuse = ({ code, message }: ServerRequestRefusal): void =>
       this.#options.write(errorResponseText(id, code, message));
     // Of two with the same id the answer to one would be taken for the other's.
@@ -141,19 +140,31 @@ export class ServerRequests {
    */
   #find(message: RpcMessage, relatedTo: number | undefined): Candidate[] | string {
     const calls = this.#calls();
-    const task = relatedTask(message.params);
-    if (relatedTo !== undefined || task !== undefined) {
-      const proven =
-        calls.find(({ id }) => id === relatedTo) ??
-        calls.find(({ pending }) => task !== undefined && pending.exchange.task === task);
-      return proven ? [proven] : ofNoCall;
-    }
+    const said = saidCall(calls, message.params, relatedTo);
+    if (said) return said.call ? [said.call] : ofNoCall;
     // Which folders a client has is no question of a call: it does not end with the one that happens to be on its way.
     if (this.#options.home) return message.method === 'roots/list' ? [] : calls;
     if (calls.length === 0) return 'No client has a call on its way to which it could belong.';
     // Servers keep the answer to this one for later clients, and ask for it at any time.
     if (message.method === 'roots/list' && this.#options.ownStream) return notCertain;
     return this.#oneAsker(calls) ? calls : notCertain;
+  }
+
+  /** Remembers in which tools the server asks, as far as that can be told. */
+  #learn(params: unknown, relatedTo: number | undefined): void {
+    const { requestHistory, givenUp, ownStream } = this.#options;
+    const calls = this.#calls();
+    const said = saidCall(calls, params, relatedTo);
+    const possible = said ? (said.call ? [said.call] : []) : calls;
+    for (const { pending } of possible) pending.wasAsked = true;
+    const isCertain = said !== undefined || (calls.length === 1 && givenUp.isEmpty && !ownStream);
+    // A call that waits for an answer of its client does not ask again meanwhile, as a rule.
+    const working = possible.filter(({ pending }) => pending.serverRequests === 0);
+    const likely = working.length > 0 ? working : possible;
+    requestHistory.asked(
+      likely.flatMap(({ pending }) => pending.exchange.called ?? []),
+      isCertain,
+    );
   }
 
   /** A warning only where a call that is on its way goes without what it asked for. */
@@ -224,6 +235,20 @@ interface Candidate {
   readonly pending: Pending;
 }
 
+/** The call that a server request says it belongs to, which may be over; undefined when it says none. */
+function saidCall(
+  calls: readonly Candidate[],
+  params: unknown,
+  relatedTo: number | undefined,
+): { readonly call: Candidate | undefined } | undefined {
+  const task = relatedTask(params);
+  if (relatedTo === undefined && task === undefined) return undefined;
+  const call =
+    calls.find(({ id }) => id === relatedTo) ??
+    calls.find(({ pending }) => task !== undefined && pending.exchange.task === task);
+  return { call };
+}
+
 const notCertain =
   'Nothing in it says to which of several calls it belongs. A server is understood when it asks on the response stream of the call (streamable HTTP), ' +
   'and when each client has a connection of its own ("perSessionClient": true).';
@@ -239,27 +264,37 @@ function keyOf(id: unknown): string {
   return JSON.stringify(id) ?? '';
 }
 
+/** What is known of a tool: it certainly asked; it, or another one, asked; it was answered without a question. */
+type Seen = 'asks' | 'perhaps' | 'quiet';
+
 /**
  * In which of its tools and prompts a server sends server requests (elicitation, sampling), as far as that was seen. A
  * server does not say it. Below, a tool is either (`Exchange.called`).
  */
 export class ServerRequestHistory {
-  /** By tool, whether it asked. */
-  readonly #tools = new Map<string, boolean>();
+  readonly #tools = new Map<string, Seen>();
   #hasAsked = false;
   #answered = 0;
 
-  /** The server asked while these tools ran; which of them it was may not be known. */
-  asked(tools: Iterable<string | undefined>): void {
+  /** The server asked while these tools ran. `isCertain`: it was in these. */
+  asked(tools: readonly string[], isCertain: boolean): void {
     this.#hasAsked = true;
-    for (const tool of tools) if (tool !== undefined) this.#note(tool, true);
+    // Where one of them is known to ask, those that are known not to ask stay so.
+    const isExplained = tools.some((tool) => this.#tools.get(tool) === 'asks');
+    for (const tool of tools) {
+      const seen = this.#tools.get(tool);
+      if (isCertain) this.#note(tool, 'asks');
+      else if (seen === undefined || (seen === 'quiet' && !isExplained)) this.#note(tool, 'perhaps');
+    }
   }
 
-  /** A call was answered. */
-  answered(tool: string | undefined): void {
-    if (tool === undefined || this.#tools.has(tool)) return;
-    this.#answered += 1;
-    this.#note(tool, false);
+  /** A call was answered. `wasAsked`: the server asked something while it ran that may belong to it. */
+  answered(tool: string | undefined, wasAsked: boolean): void {
+    if (tool === undefined || wasAsked) return;
+    const seen = this.#tools.get(tool);
+    if (seen === 'quiet' || seen === 'asks') return;
+    if (seen === undefined) this.#answered += 1;
+    this.#note(tool, 'quiet');
   }
 
   /** Whether the server has ever asked. */
@@ -267,9 +302,10 @@ export class ServerRequestHistory {
     return this.#hasAsked;
   }
 
-  /** Whether it has asked while this tool ran. */
+  /** Whether it has asked while this tool ran, and the tool was not answered without a question since. */
   hasAskedIn(tool: string): boolean {
-    return this.#tools.get(tool) === true;
+    const seen = this.#tools.get(tool);
+    return seen === 'asks' || seen === 'perhaps';
   }
 
   /**
@@ -277,10 +313,11 @@ export class ServerRequestHistory {
    * asked.
    */
   mayAsk(tool: string): boolean {
-    return this.#tools.get(tool) ?? (this.#hasAsked || this.#answered < upstreamLimits.quietTools);
+    const seen = this.#tools.get(tool);
+    return seen === undefined ? this.#hasAsked || this.#answered < upstreamLimits.quietTools : seen !== 'quiet';
   }
 
-  #note(tool: string, serverRequests: boolean): void {
-    if (this.#tools.size < upstreamLimits.askingTools || this.#tools.has(tool)) this.#tools.set(tool, serverRequests);
+  #note(tool: string, seen: Seen): void {
+    if (this.#tools.size < upstreamLimits.askingTools || this.#tools.has(tool)) this.#tools.set(tool, seen);
   }
 }
