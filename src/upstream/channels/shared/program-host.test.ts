@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
+import { deferred } from '../../../core/deferred.ts';
 import { HubError } from '../../../core/errors.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { until } from '../../../../test/kit/until.ts';
@@ -30,6 +31,8 @@ interface Program {
   readonly sent: string[];
   isPaused: boolean;
   isEnded: boolean;
+  /** It takes until then to end. */
+  ends: Promise<void>;
 }
 
 /** Two ends of a stream; what one writes reaches the other in a later turn, and waits until it is read. */
@@ -60,7 +63,7 @@ function pair(): [Duplex, Duplex] {
 function hosted() {
   const programs: Program[] = [];
   const open = ({ env }: WantedProgram, log: Logger, events: ChannelEvents): Channel => {
-    const program: Program = { env, log, events, sent: [], isPaused: false, isEnded: false };
+    const program: Program = { env, log, events, sent: [], isPaused: false, isEnded: false, ends: Promise.resolve() };
     programs.push(program);
     return {
       send: (text) => void program.sent.push(text),
@@ -70,6 +73,7 @@ function hosted() {
       pause: () => void (program.isPaused = true),
       resume: () => void (program.isPaused = false),
       async close() {
+        await program.ends;
         log.info('it ends');
         program.isEnded = true;
       },
@@ -236,4 +240,22 @@ test('what a program says while it is stopped is in the log of one worker', asyn
   await settled();
   await last.channel.close();
   expect(last.log).toEqual(['info it ends']);
+});
+
+test('a program that is started again begins when the one before has ended', async () => {
+  const { host, programs, worker } = hosted();
+  const one = worker(1);
+  opened(one.client, wanted('s'));
+  await settled();
+  const end = deferred<void>();
+  const [first] = programs as [Program];
+  first.ends = end.promise;
+  one.client.end('s');
+  await settled();
+  opened(one.client, wanted('s'));
+  await settled();
+  expect([programs.length, host.servers]).toEqual([1, 1]);
+  end.resolve();
+  await settled();
+  expect(programs.map(({ isEnded }) => isEnded)).toEqual([true, false]);
 });

@@ -76,10 +76,7 @@ class Programs {
     const place = this.#places.get(program.name);
     if (!place || program.isUsed) return Promise.resolve();
     if (place.program === program) this.#end(place, `Server "${program.name}" was stopped.`);
-    return place.ended.then(() => {
-      // What it was started with may hold secrets.
-      if (!place.program && this.#places.get(program.name) === place) this.#places.delete(program.name);
-    });
+    return place.ended;
   }
 
   /** The servers that something is kept of. */
@@ -120,7 +117,11 @@ class Programs {
     if (!program) return;
     program.end(new HubError('upstream_unavailable', why));
     const stopping = program.stop().catch(() => undefined);
-    place.ended = Promise.all([place.ended, stopping]).then(() => undefined);
+    const ended = Promise.all([place.ended, stopping]).then(() => {
+      // What it was started with may hold secrets.
+      if (!place.program && place.ended === ended) this.#places.delete(program.name);
+    });
+    place.ended = ended;
   }
 
   #start(place: Place, wanted: WantedProgram, key: string): SharedProgram {
