@@ -12,6 +12,12 @@ export const cliLimits = {
   workerAgainMs: 200,
   workerAgainMostMs: 30_000,
   workerHeldMs: 60_000,
+  /**
+   * Of connections that a worker hands to the lead, and of entries of the log that it shows to it, so many wait for it
+   * at most: further connections are refused with 503, further entries are in the log, and not in live pages.
+   */
+  handoversWaiting: 500,
+  loggedWaiting: 1_000,
   /** The page of metrics of all workers waits so long for each. */
   workersMetricsMs: 2_000,
   /** The start-up lines look at the servers this often, and name one that has not connected after this long. */

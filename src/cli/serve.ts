@@ -9,7 +9,7 @@ export const serve: Command = {
   options: environmentOptions,
   async run(flags) {
     refuseDebugger();
-    // Only what was started by another program of Node, which may be this one.
+    // Started by another program of Node: by the first process of this hub, or by PM2, for example.
     if (process.send) {
       const { isWorker, runWorker } = await import('./workers/worker.ts');
       if (isWorker()) return runWorker();

@@ -108,3 +108,10 @@ function told(path: string): string {
     return '';
   }
 }
+
+/** What a variable of this process is, which it has no more afterwards. */
+export function takeVariable(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
+}

@@ -60,7 +60,6 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { DispatchOptions } from '../mcp/dispatch.ts';
 import type { Guard } from '../http/frame/guard.ts';
 import type { Replicas } from '../replicas/replicas.ts';
-import type { DataDir } from '../settings/data-dir.ts';
 import type { SettingsStore } from '../settings/store.ts';
 import type { Embeddings } from '../smart/embeddings.ts';
 import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
@@ -94,7 +93,8 @@ export interface AppParts {
   readonly credentials: UserCredentials;
   /** Variables that the settings of a server name, and that are not set. */
   readonly unsetVariables: (server: string) => readonly string[];
-  readonly dataDir: DataDir;
+  /** `DATA_DIR`: also where another worker than the first answers. */
+  readonly hubDir: string;
   readonly views: Views;
   readonly dispatch: DispatchOptions;
   readonly changes: Changes;
@@ -188,7 +188,7 @@ interface SignInParts {
 
 /** The management API, a line per resource. */
 function buildApi(parts: AppParts & SignInParts) {
-  const { env, settings, records, tokens, pool, identity, dataDir, log, security } = parts;
+  const { env, settings, records, tokens, pool, identity, hubDir, log, security } = parts;
   const { signIns, credentials, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
@@ -220,7 +220,7 @@ function buildApi(parts: AppParts & SignInParts) {
         pins: parts.governance.pins,
         states,
         smart: env.smart,
-        dataDir: dataDir.path,
+        dataDir: hubDir,
         isSet,
         log,
         security,

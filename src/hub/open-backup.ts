@@ -5,7 +5,7 @@ import type { Env } from '../env/env.ts';
 import type { Storage } from './open-storage.ts';
 
 /** Backups of a hub that runs. */
-export function openBackup(env: Env, { dataDir, database, audit }: Storage) {
+export function openBackup(env: Env, { dataDir, hubDir, database, audit }: Storage) {
   return {
     async ready(): Promise<void> {
       if (env.database.kind === 'off') return;
@@ -18,7 +18,7 @@ export function openBackup(env: Env, { dataDir, database, audit }: Storage) {
       const { writeBackup } = await import('../backup/write-backup.ts');
       return writeBackup(
         {
-          dataDir: dataDir.path,
+          dataDir: hubDir,
           settingsPath: resolve(env.settingsPath),
           databaseKind: env.database.kind,
           database: env.database.kind === 'off' ? undefined : await database.whenReady(backupLimits.backupDatabaseMs),

@@ -28,7 +28,7 @@ export async function openManagement(parts: Omit<AppParts, 'passwords'>): Promis
   const app = buildApp({ ...parts, passwords });
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
   const answer: RequestListener = (req, res) => void listener(req, res);
-  const file = isLogged(parts) ? firstPasswordFile(parts.dataDir.path, parts.settings, parts.log) : undefined;
+  const file = isLogged(parts) ? firstPasswordFile(parts.hubDir, parts.settings, parts.log) : undefined;
   const adminPassword = await firstAdminOnDisk(parts, passwords, file);
   await noteWeakPassword(parts, passwords);
   if (parts.outside.exposed()) warnOfWeakPasswords(parts);

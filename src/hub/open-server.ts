@@ -6,6 +6,7 @@ import { clientOf } from '../http/frame/client-address.ts';
 import { listen } from '../http/frame/server.ts';
 import type { HttpEntry } from '../http/frame/http-entry.ts';
 import { createFastPath, type FastPath } from '../wire/fast-path.ts';
+import type { HttpResponse } from '../wire/http.ts';
 import { wireLimits } from '../wire/limits.ts';
 import { SafeResponse } from '../wire/safe-response.ts';
 import type { Worker } from './worker.ts';
@@ -46,7 +47,13 @@ export function createHttpServer(
   const isMcp = (url: string | undefined): boolean => opened?.httpEntry.isMcp(url ?? '/') === true;
   let ownUrl: string | undefined;
   const own = worker && createWorkerConnections(server, worker, env.host, isMcp);
-  server.on('request', (req, res) => (opened ? opened.httpEntry.enter(req, res) : unready?.(req, res)));
+  server.on('request', (req, res) => {
+    if (own?.isMisdirected(req)) {
+      res.shouldKeepAlive = false;
+      misdirected(res);
+    } else if (opened) opened.httpEntry.enter(req, res);
+    else unready?.(req, res);
+  });
   let isHubAt = (_address: string): boolean => false;
   const clientAt = clientOf(env.trustProxy);
   const bounds = {
@@ -57,9 +64,9 @@ export function createHttpServer(
   };
   const fastPath = createFastPath(server, {
     takes: isMcp,
-    handle: (req, res) => opened?.httpEntry.enterMcp(req, res),
+    handle: (req, res) => (own?.isMisdirected(req) ? misdirected(res) : opened?.httpEntry.enterMcp(req, res)),
     bounds,
-    elsewhere: own && ((socket, unread) => own.elsewhere(socket, unread)),
+    elsewhere: own,
     bodies: {
       hold: (bytes, size) => opened?.bodies.hold(bytes, size) === true,
       release: (bytes) => opened?.bodies.release(bytes),
@@ -87,6 +94,12 @@ export function createHttpServer(
       opened = { httpEntry, bodies };
     },
   };
+}
+
+/** This process of the hub does not answer such requests. */
+function misdirected(res: HttpResponse): void {
+  res.writeHead(421, { 'content-length': 0 });
+  res.end();
 }
 
 /** Tells of connections that were refused, now and then. */

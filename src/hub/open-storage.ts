@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Closers } from '../core/closers.ts';
+import { errorText } from '../core/errors.ts';
 import type { Logger, LoggerFor } from '../core/logger.ts';
 import { createDatabase, type DatabaseHandle } from '../database/supervise.ts';
 import { diskLimits } from '../disk/limits.ts';
@@ -9,10 +11,11 @@ import { linkTarget, removeTemporaryFiles } from '../disk/write-file-atomic.ts';
 import { answerUnready } from '../http/open/unready.ts';
 import { closeServer } from '../http/frame/server.ts';
 import { openAudit } from '../logs/audit/audit-log.ts';
+import { moveJournals } from '../logs/journal-files.ts';
 import type { LogBook } from '../logs/log.ts';
 import { openRecords } from '../logs/records.ts';
 import type { SettingsBackend } from '../settings/backend.ts';
-import { type DataDir, openDataDir, refuseHalfRestored } from '../settings/data-dir.ts';
+import { type DataDir, folderHolder, openDataDir, refuseHalfRestored } from '../settings/data-dir.ts';
 import { settingsFile } from '../settings/file.ts';
 import { makeSampleFolder, sampleSettings } from '../settings/sample.ts';
 import { withForwardAuth } from '../settings/system/forward-auth-env.ts';
@@ -22,7 +25,7 @@ import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
-import { joinLogs, type Worker } from './worker.ts';
+import { type HubSecrets, joinLogs, type Worker } from './worker.ts';
 import { recordPolicyFiles, recordSettings } from './record-settings.ts';
 
 export interface OpenStorage {
@@ -40,13 +43,16 @@ export async function openStorage({ env, book, httpServer, stop, worker }: OpenS
   const security = book.security('api');
   const room = createFullDiskRetry(log('hub'));
   closers.add(() => room.close());
-  const dataDir = await openDataDir(env.dataDir, log('hub'), room);
+  const own = await openDataDir(env.dataDir, log('hub'), room);
+  const dataDir = worker ? withSecrets(own, worker.secrets) : own;
   closers.add(() => dataDir.close());
   refuseHalfRestored(dataDir.path);
   sweepTemporaryFiles(dataDir.path, await linkTarget(env.settingsPath), closers);
   const database = createDatabase({ url: databaseUrl(env), dataDir: dataDir.path, log: log('hub') });
   closers.add(() => database.close());
   const journal = { folder: join(dataDir.path, 'journal'), room };
+  if (env.database.kind !== 'off' && (worker?.number ?? 1) === 1)
+    await takeJournals(dataDir.path, worker?.count ?? 1, log('hub'));
   const audit = openAudit({ database, journal, clean: book.clean, log: log('hub') });
   closers.add(() => audit.close());
   // Only as long as nothing has to be written any more: later it is the last to be closed.
@@ -81,7 +87,40 @@ export async function openStorage({ env, book, httpServer, stop, worker }: OpenS
   const records = openRecords({ feed: book, database, log: log('hub'), journal });
   closers.add(() => records.close());
   if (worker) joinLogs(worker, book, records, closers);
-  return { book, log, security, dataDir, database, settings, records, audit, room };
+  const hubDir = worker?.dataDir ?? dataDir.path;
+  return { book, log, security, dataDir, hubDir, database, settings, records, audit, room };
+}
+
+/**
+ * What workers that there are no more (`WORKERS` was larger) have left for the database: this process writes it with
+ * its own. Never fails: the start goes on without.
+ */
+async function takeJournals(dataDir: string, count: number, log: Logger): Promise<void> {
+  const folder = join(dataDir, 'workers');
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => /^\d{1,3}$/.test(one) && Number(one) > count)) {
+    const left = join(folder, name);
+    try {
+      // One that is about to end still writes there: the next start finds it.
+      if (await folderHolder(left)) continue;
+      const files = moveJournals(join(left, 'journal'), join(dataDir, 'journal'));
+      if (files > 0) log.info('What a worker has left is written to the database', { worker: Number(name), files });
+    } catch (error) {
+      const why = errorText(error);
+      log.error(`What a worker has left in ${left} cannot be written to the database: ${why}. Start again to retry`);
+    }
+  }
+}
+
+/** The folder of a worker with the secrets of the hub, so that what one worker signs and seals all can read. */
+function withSecrets(own: DataDir, secrets: HubSecrets): DataDir {
+  return {
+    ...own,
+    secret(name, bytes) {
+      const known = secrets[name];
+      return known ? Buffer.from(known) : own.secret(name, bytes);
+    },
+  };
 }
 
 /** The folder of policies, as the settings name it. */

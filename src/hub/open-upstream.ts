@@ -38,7 +38,7 @@ import type { Clients } from './open-clients.ts';
 import { openSignIns } from './open-sign-ins.ts';
 import { openUserCredentials } from './open-user-credentials.ts';
 import type { SecretFiles } from './secret-files.ts';
-import type { Worker } from './worker.ts';
+import { restartedByAll, type Worker } from './worker.ts';
 
 interface UpstreamStorage {
   readonly book: LogBook;
@@ -137,11 +137,12 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
     ...connecting,
     changed,
     saved,
-    restarting: worker && ((server: string) => worker.programs.end(server)),
+    restarting: worker && ((server: string) => restartedByAll(worker, server)),
     authorizationUrl: signIns.authorizationUrl,
     unasked: (server, ...said) => needs.clients().said(server, undefined, ...said),
   });
   closers.add(() => pool.close());
+  worker?.restarts.onTold((server) => void pool.restart(server, true));
   const dedicated = createDedicatedConnections({
     ...connecting,
     settings,

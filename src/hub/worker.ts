@@ -15,6 +15,7 @@ export interface Worker {
   readonly count: number;
   /** `DATA_DIR` as it is set: that of the first worker; the others have folders in it. */
   readonly dataDir: string;
+  readonly secrets: HubSecrets;
   readonly programs: ProgramClient;
   /** The one worker that answers everything but MCP, so that all of it comes from one place. */
   readonly lead: {
@@ -26,11 +27,21 @@ export interface Worker {
     give(connection: Socket, unread: Buffer): boolean;
     /** Called with the connections that other workers hand over. */
     onGiven(taken: (connection: Socket, unread: Buffer) => void): void;
-    /** Shows it what this worker has logged. */
-    tellLogged(entry: LogEntry): void;
+    /** Live pages of the log are open at it. */
+    readonly isRead: boolean;
+    /** Says so where this worker is the lead. */
+    tellRead(isRead: boolean): void;
+    /** Shows it what this worker has logged. False where too much is on its way already. */
+    tellLogged(entry: LogEntry): boolean;
     onLogged(heard: (entry: LogEntry) => void): void;
     /** What happened to other workers, for its log. */
     onNote(heard: (note: WorkerNote) => void): void;
+  };
+  /** Servers that an admin starts again. */
+  readonly restarts: {
+    /** Has the other workers connect to the server again. */
+    tell(server: string): void;
+    onTold(heard: (server: string) => void): void;
   };
   /** The pages of metrics of the other workers, by their numbers, as far as they come in time. */
   othersMetrics(form: 'plain' | 'openMetrics'): Promise<ReadonlyMap<number, string>>;
@@ -38,19 +49,37 @@ export interface Worker {
   onMetricsAsked(page: (form: 'plain' | 'openMetrics') => Promise<string>): void;
 }
 
+/** The secrets in `DATA_DIR` that are used, by their names (`DataDir.secret`); 32 bytes each. */
+export type HubSecrets = Readonly<Partial<Record<string, Uint8Array>>>;
+
 export interface WorkerNote {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
   readonly fields: Readonly<Record<string, string | number>>;
 }
 
+/** A server is started again, which was asked of this worker alone. */
+export function restartedByAll({ programs, restarts }: Worker, server: string): void {
+  programs.end(server);
+  restarts.tell(server);
+}
+
 /** The stream of the log at the lead has the entries of all workers. */
 export function joinLogs({ lead }: Worker, book: LogBook, { logStream }: Records, closers: Closers): void {
+  let missed = 0;
   closers.add(
     book.subscribe((event) => {
-      if (event.type === 'log' && !lead.isHere) lead.tellLogged(event.log);
+      if (event.type !== 'log' || lead.isHere || !lead.isRead) return;
+      if (!lead.tellLogged(event.log)) missed++;
+      else if (missed > 0) {
+        const entries = missed;
+        missed = 0;
+        const text = 'Entries of the log were not shown in live pages: there were too many';
+        setImmediate(() => book.for('hub').warn(text, { entries }));
+      }
     }),
   );
+  logStream.onReaders((are) => lead.tellRead(are));
   lead.onLogged((entry) => logStream.hear(entry));
   lead.onNote(({ level, text, fields }) => book.for('hub')[level](text, fields));
 }

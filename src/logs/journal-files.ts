@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../core/errors.ts';
@@ -50,6 +50,23 @@ function namesIn(folder: string): string[] {
   } catch {
     return []; // It is made with the first row.
   }
+}
+
+/**
+ * Moves all journals of a folder, which no process has open, behind those of another, before that is opened. Gives how
+ * many files. Throws errors of the file system; what was moved until then is in the other.
+ */
+export function moveJournals(from: string, to: string): number {
+  const files = namesIn(from).flatMap((file) => {
+    const [, name, digits] = /^([a-z]+)-(\d{1,15})\.journal$/.exec(file) ?? [];
+    return name === undefined ? [] : [{ file, name, number: Number(digits) }];
+  });
+  for (const { file, name } of files.sort((a, b) => a.number - b.number)) {
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    const last = Math.max(0, ...namesIn(to).map((one) => numberOf(one, name) ?? 0));
+    renameSync(join(from, file), join(to, `${name}-${last + 1}.journal`));
+  }
+  return files.length;
 }
 
 export async function readSegment<T>(path: string, decode: (line: string) => T): Promise<{ rows: T[]; bad: number }> {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
@@ -12,6 +21,7 @@ import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
 import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import { createActivityLog } from './activity.ts';
+import { moveJournals } from './journal-files.ts';
 import { logLimits } from './limits.ts';
 import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
@@ -139,6 +149,27 @@ test('several hubs on one PostgreSQL write what each has in its own folder', asy
     expect((await activity.list({ page: 1, limit: 1 })).pagination.total).toBe(40);
     expect(await logs.list({})).toHaveLength(4);
   }
+});
+
+test('journals of folders that no process has any more are written from another, behind its own', async () => {
+  const place = await places.postgres();
+  const folders = [journal(), journal(), journal()];
+  for (const folder of folders) await killedWith(folder, 20);
+  const [own = '', ...left] = folders;
+  // Numbers that are not in the order of their texts.
+  const first = filesIn(own)[0] ?? '';
+  renameSync(join(own, first), join(own, first.replace(/\d+/, '9')));
+  writeFileSync(join(left[0] ?? '', 'other.txt'), 'stays');
+  const count = left.flatMap(filesIn).length - 1;
+  expect(left.reduce((sum, folder) => sum + moveJournals(folder, own), 0)).toBe(count);
+  expect(left.map(filesIn)).toEqual([['other.txt'], []]);
+  expect(moveJournals(join(own, 'missing'), own)).toBe(0);
+  const { activity, logs, database } = process(own, place);
+  database.start();
+  await database.whenReady(databaseWaitMs);
+  await until('all is written', () => activity.counts().waiting + logs.counts().waiting === 0);
+  expect((await activity.list({ page: 1, limit: 1 })).pagination.total).toBe(60);
+  expect(await logs.list({})).toHaveLength(6);
 });
 
 test('a stop while the database is away keeps what waits, and says so', async () => {

@@ -28,6 +28,8 @@ export interface LogStream {
   hear(log: LogEntry): void;
   /** Sends another kind of event (`{type:"embedding-sync-progress", progress}`) to all readers. */
   broadcast(event: { readonly type: string }): void;
+  /** Called when the first reader comes, and when the last has left. */
+  onReaders(changed: (are: boolean) => void): void;
   /** How many read now. */
   readers(): number;
   close(): void;
@@ -39,6 +41,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
   /** The newest entry that was there when the log was cleared. */
   let clearedUpTo = 0;
   let closed = false;
+  let readersChanged = (_are: boolean): void => undefined;
 
   const stopHearing = feed.subscribe((event) => {
     if (event.type === 'clear') {
@@ -70,8 +73,11 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
           retryAfterMs: coreLimits.streamKeepAliveMs,
         });
       }
-      const open = openReader(options, sink, () => readers.delete(open));
+      const open = openReader(options, sink, () => {
+        if (readers.delete(open) && readers.size === 0) readersChanged(false);
+      });
       readers.add(open);
+      if (readers.size === 1) readersChanged(true);
       begin(open, options).catch(() => open.reader.close());
       return open.reader;
     },
@@ -81,6 +87,7 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
       for (const reader of readers) reader.entry(log, text);
     },
     broadcast: send,
+    onReaders: (changed) => void (readersChanged = changed),
     readers: () => readers.size,
     close() {
       closed = true;

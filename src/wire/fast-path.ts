@@ -23,6 +23,13 @@ export interface BodyMemory {
   release(bytes: number): void;
 }
 
+export interface Elsewhere {
+  /** Whether more has to be read of a request that `handle` does not take, to know whether it is one. */
+  isUnsure(socket: Socket, unread: Buffer): boolean;
+  /** Takes the connection, with what was read of it. False for a request of the server's listeners. */
+  elsewhere(socket: Socket, unread: Buffer): boolean;
+}
+
 export interface FastPathOptions {
   /** Whether requests for this path are answered by `handle`; all others are for the server's own listeners. */
   readonly takes: (url: string) => boolean;
@@ -30,8 +37,8 @@ export interface FastPathOptions {
   readonly bounds: ConnectionBounds;
   /** The memory for bodies of requests. */
   readonly bodies: BodyMemory;
-  /** Takes a connection, with what was read of it, whose request is for neither `handle` nor the server's listeners. */
-  readonly elsewhere?: ((socket: Socket, unread: Buffer) => boolean) | undefined;
+  /** Requests that are for neither `handle` nor the server's listeners. */
+  readonly elsewhere?: Elsewhere | undefined;
   /** Connections are looked through this often for what is over its time, which is minutes. */
   readonly sweepMs?: number;
 }
@@ -54,7 +61,7 @@ export function createFastPath(
     takes,
     handle,
     handOver(socket: Socket, unread: Buffer) {
-      if (elsewhere?.(socket, unread)) return;
+      if (elsewhere?.elsewhere(socket, unread)) return;
       // Otherwise the stream, whose chunk this is, would ask for the next one after the server has paused, and the rest
       // of a body would pile up in memory.
       socket.read(0);
@@ -65,6 +72,7 @@ export function createFastPath(
     },
     hold: (bytes: number, size: number) => bodies.hold(bytes, size),
     release: (bytes: number) => bodies.release(bytes),
+    isUnsure: (socket: Socket, unread: Buffer) => elsewhere?.isUnsure(socket, unread) === true,
     gone: (connection: PlainConnection) => void plain.delete(connection),
     idleMs: server.keepAliveTimeout,
     requestMs: server.requestTimeout,

@@ -9,6 +9,8 @@ export interface PlainOptions {
   /** Whether the fast path answers this request itself. */
   readonly takes: (url: string) => boolean;
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
+  /** Whether more has to be read of a request that is not plain before its connection is handed over. */
+  readonly isUnsure: (socket: Socket, unread: Buffer) => boolean;
   /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
   /**
@@ -115,7 +117,10 @@ export class PlainConnection implements ResponseEnds {
     const end = unread.indexOf(headEnd);
     const head =
       end === -1 || end > wireLimits.plainHeadBytes ? undefined : this.#read(unread.toString('latin1', 0, end));
-    if (!head || !this.#options.takes(head.url) || this.#pieces > wireLimits.bodyPieces) return this.#handOver(unread);
+    if (!head || !this.#options.takes(head.url) || this.#pieces > wireLimits.bodyPieces) {
+      if (end === -1 && this.#options.isUnsure(this.#socket, unread) && this.#hold(unread.length)) return;
+      return this.#handOver(unread);
+    }
     const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) {

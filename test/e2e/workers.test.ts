@@ -1,12 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, cookieLogin, login } from '../kit/api.ts';
+import { openConnection } from '../../src/database/open.ts';
+import { createDatabase } from '../../src/database/supervise.ts';
+import { createFullDiskRetry } from '../../src/disk/full-disk-retry.ts';
+import { createActivityLog } from '../../src/logs/activity.ts';
+import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
+import { atEnd } from '../kit/at-end.ts';
 import { askable, askingStdio, begin, filled, reply, type Told, toldBy } from '../kit/asking.ts';
-import { sharedPostgres } from '../kit/databases.ts';
-import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { sharedPostgres, silent } from '../kit/databases.ts';
+import { wire } from '../kit/fast-path.ts';
+import { type Hostile, hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { descendants, freePort, isAlive } from '../kit/processes.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
+import { setUpTotp } from '../kit/second-factor.ts';
 import { type Session, session } from '../kit/sessions.ts';
-import { failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
+
+import { cli, failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // One hub of several processes that share its port (decisions/0092). Each request has a connection of its own, and
@@ -34,8 +47,8 @@ async function reachable(hub: HubProcess): Promise<number | undefined> {
   return ((await hub.health()) as { hubs?: { reachable: number } }).hubs?.reachable;
 }
 
-async function twoWorkers(servers: Record<string, Record<string, unknown>>): Promise<HubProcess> {
-  const databaseUrl = await (await sharedPostgres()).createDatabase();
+async function twoWorkers(servers: Record<string, Record<string, unknown>>, givenUrl?: string): Promise<HubProcess> {
+  const databaseUrl = givenUrl ?? (await (await sharedPostgres()).createDatabase());
   const hub = await hubProcess({
     env: { DB_URL: databaseUrl, WORKERS: '2' },
     systemConfig: { routing: { enableBearerAuth: false } },
@@ -54,11 +67,13 @@ describe('two workers', () => {
   let own: Hostile;
   let remote: Hostile;
   let admin: string;
+  let databaseUrl: string;
 
   beforeAll(async () => {
     own = hostileStdio({ name: 'own' });
     remote = await hostileHttp({ name: 'remote' });
-    hub = await twoWorkers({ own: own.config, remote: remote.config, ask: askingStdio() });
+    databaseUrl = await (await sharedPostgres()).createDatabase();
+    hub = await twoWorkers({ own: own.config, remote: remote.config, ask: askingStdio() }, databaseUrl);
     admin = await login(hub);
   });
 
@@ -155,6 +170,61 @@ describe('two workers', () => {
     }
   });
 
+  test('start a server over HTTP again at both', async () => {
+    const before = remote.received('initialize').length;
+    expect((await api(hub, 'POST', '/servers/remote/reload', { token: admin, body: {} })).status).toBe(200);
+    await until('each has connected anew', () => remote.received('initialize').length === before + 2);
+  });
+
+  const wrong = JSON.stringify({ username: 'admin', password: 'not that' });
+  const loginHead = (target: string) =>
+    `${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${wrong.length}\r\n\r\n`;
+  const chunkedPing =
+    'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n';
+
+  test.each([
+    ['a request line in pieces', ['POST /api/au', loginHead('th/login') + wrong]],
+    ['a request line after an empty one', ['\r\n', loginHead('POST /api/auth/login') + wrong]],
+    ['an absolute target', [loginHead('POST http://127.0.0.1/api/auth/login') + wrong]],
+    ['a long request line', [loginHead(`POST /api/auth/login?${'x'.repeat(9_000)}`) + wrong]],
+    ['a request sent behind one for MCP', [chunkedPing + loginHead('POST /api/auth/login') + wrong]],
+    ['a request after one for MCP', [chunkedPing, loginHead('POST /api/auth/login') + wrong]],
+  ])('have failed logins at the lead alone: %s', async (_, pieces) => {
+    const failed = () => hub.output().match(/"login failed".*/g) ?? [];
+    const before = failed().length;
+    // In turn they arrive at both.
+    for (const _turn of times(2)) {
+      const connection = await wire(Number(new URL(hub.url).port));
+      const answers = () => connection.heard.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;
+      for (const [i, piece] of pieces.entries()) {
+        await connection.send(piece);
+        if (piece === chunkedPing) await until('MCP is answered', () => connection.closed || answers() > 0);
+        else if (i === 0 && pieces.length > 1) await after(50);
+      }
+      const wanted = pieces.some((piece) => piece.startsWith(chunkedPing)) ? 2 : 1;
+      await until('it is over', () => connection.closed || answers() === wanted);
+      connection.socket.destroy();
+    }
+    await until('those at the lead are logged', () => failed().length > before);
+    expect(failed().every((entry) => entry.includes('"worker":1'))).toBe(true);
+  });
+
+  test('answer nothing but hubs at their own addresses', async () => {
+    const open = await openConnection({ url: databaseUrl, dataDir: hub.folder, log: silent });
+    const rows = await open.query<{ urls: string[] }>('select urls from toolhub.hubs');
+    await open.close();
+    const addresses = rows.flatMap(({ urls }) => urls);
+    expect(addresses).toHaveLength(2);
+    for (const address of addresses) {
+      const at = (path: string, method: string) =>
+        raw(`${address}${path}`, { method, ...(method === 'POST' && { body: wrong }), headers: alone });
+      expect((await at('/api/auth/login', 'POST')).status).toBe(421);
+      expect((await at('/mcp', 'POST')).status).toBe(421);
+      expect((await at('/health', 'GET')).status).toBe(421);
+      expect((await at('/health/hub?mac=x', 'GET')).status).toBe(404);
+    }
+  });
+
   test('start a server again for both, and once', async () => {
     const before = own.pids();
     expect((await api(hub, 'POST', '/servers/own/reload', { token: admin, body: {} })).status).toBe(200);
@@ -169,7 +239,7 @@ describe('two workers', () => {
 
   test.each([2, 1])('go on when worker %i is killed, which is replaced', async (worker) => {
     // It would break off with the first.
-    const log = worker === 2 ? await stream(`${hub.url}/api/logs/stream?token=${admin}`) : undefined;
+    let log = worker === 2 ? await stream(`${hub.url}/api/logs/stream?token=${admin}`) : undefined;
     const [process] = own.pids().filter(isAlive);
     const name = `kept${worker}`;
     expect((await api(hub, 'POST', '/groups', { token: admin, body: { name, servers: ['own'] } })).status).toBe(201);
@@ -179,6 +249,8 @@ describe('two workers', () => {
     const says = (what: string) => new RegExp(`${what}.*"number":${worker}\\b`);
     await until('it is missed', () => says('A worker ended and is started again').test(hub.output()));
     expect((await echo(hub, 'own', 'meanwhile')).text).toContain('meanwhile');
+    // Where the first was killed another is the lead now, and stays it.
+    log ??= await stream(`${hub.url}/api/logs/stream?token=${admin}`);
     await until('there are two again', async () => {
       const begun = hub.output().split('A worker ended').at(-1) ?? '';
       return says('A worker serves').test(begun) && (await reachable(hub)) === 2;
@@ -188,9 +260,12 @@ describe('two workers', () => {
     // Its programs have not noticed.
     expect(own.pids().filter(isAlive)).toEqual([process]);
     // The stream of the log has the entries of both.
-    if (log)
-      await until('the log of the new one', () => log.events.some(({ data }) => /server:own.*worker=2/.test(data)));
-    log?.close();
+    const events = log.events.length;
+    expect((await api(hub, 'POST', '/servers/remote/reload', { token: admin, body: {} })).status).toBe(200);
+    await until('the log of both', () =>
+      [1, 2].every((one) => log?.events.slice(events).some(({ data }) => data.includes(`worker=${one}`))),
+    );
+    log.close();
   });
 
   test('stop together, in order', async () => {
@@ -245,4 +320,91 @@ describe('refused', () => {
     expect(output.match(/the port is taken/g)).toHaveLength(1);
     await hub.stop('SIGTERM');
   });
+});
+
+test('second factors are known with workers and without, where JWT_SECRET is not set', async () => {
+  const DB_URL = await (await sharedPostgres()).createDatabase();
+  const { folder, ...first } = await hubProcess({ env: { DB_URL } });
+  const admin = await login(first);
+  const setUp = async (hub: typeof first, username: string) => {
+    const { app } = await setUpTotp(hub, { token: await userToken(hub, admin, username) });
+    return { app, username, password: passwordOf(username) };
+  };
+  const enters = async (hub: typeof first, { app, ...credentials }: Awaited<ReturnType<typeof setUp>>) => {
+    const asked = await api(hub, 'POST', '/auth/login', { body: credentials });
+    expect([asked.status, asked.body['error']], asked.text).toEqual([401, 'second_factor_required']);
+    const answer = await api(hub, 'POST', '/auth/login', { body: { ...credentials, code: app.code() } });
+    expect(answer.status, `${answer.text}\n${hub.output()}`).toBe(200);
+  };
+  const before = await setUp(first, 'before');
+  await first.stop('SIGTERM');
+  const several = await hubProcess({ folder, env: { DB_URL, WORKERS: '2' } });
+  await enters(several, before);
+  const during = await setUp(several, 'during');
+  await several.stop('SIGTERM');
+  const after = await hubProcess({ folder, env: { DB_URL } });
+  await enters(after, during);
+  await after.stop('SIGTERM');
+});
+
+describe('started by a cluster of Node', () => {
+  /** What such a program prints until it has `text`. */
+  async function started(env: Record<string, string>, text: string): Promise<string> {
+    const folder = temporaryFolder();
+    const script = join(folder, 'start.cjs');
+    const setup = { exec: cli, args: ['serve'], silent: true };
+    writeFileSync(
+      script,
+      `const cluster = require('node:cluster');
+       cluster.setupPrimary(${JSON.stringify(setup)});
+       const worker = cluster.fork();
+       worker.process.stdout.pipe(process.stdout);
+       worker.process.stderr.pipe(process.stdout);
+       worker.on('exit', () => process.exit());`,
+    );
+    const child = spawn(process.execPath, [script], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: join(folder, 'data'), PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    atEnd(async () => {
+      if (child.exitCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await until(`it says ${text}`, () => output.includes(text), 30_000);
+    return output;
+  }
+
+  test('it is a hub of one process', async () => {
+    await started({ DB_URL: 'off', LOG_FORMAT: 'json' }, 'is ready"');
+  });
+
+  test('WORKERS is refused with what to do', async () => {
+    const env = { DB_URL: 'postgres://127.0.0.1:9/x', WORKERS: '2' };
+    expect(await started(env, 'WORKERS: this process')).toContain('exec_mode "fork"');
+  });
+});
+
+test('what a worker has left that is no more comes into the database', async () => {
+  const DB_URL = await (await sharedPostgres()).createDatabase();
+  const folder = temporaryFolder();
+  const left = join(folder, 'data', 'workers', '3', 'journal');
+  const room = createFullDiskRetry(silent);
+  const database = createDatabase({ url: 'postgres://test@127.0.0.1:1/x', dataDir: folder, log: silent });
+  const activity = createActivityLog({ database, log: silent, journal: { folder: left, room } });
+  const call = { server: 'left', tool: 'behind', durationMs: 1, status: 'success', principal: 'anonymous' } as const;
+  activity.record({ ...call, resultBytes: 1 });
+  await new Promise<void>((done) => activity.afterKeeping(done));
+  await activity.close();
+  room.close();
+  await database.close();
+  expect(readdirSync(left)).toHaveLength(1);
+  const hub = await hubProcess({ folder, mcpServers: {}, env: { DB_URL } });
+  const token = await login(hub);
+  await until('it is in the activity', async () =>
+    (await api(hub, 'GET', '/activities', { token })).text.includes('"behind"'),
+  );
+  expect(readdirSync(left)).toEqual([]);
 });

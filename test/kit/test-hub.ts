@@ -153,7 +153,7 @@ export interface HubProcess extends Files, Reach {
   stop(signal: NodeJS.Signals): Promise<Exit>;
 }
 
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /**
  * `toolhub serve` as a process of its own; `program` is its `cli.js`. Resolves when it answers `/health`; throws with

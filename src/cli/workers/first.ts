@@ -1,12 +1,14 @@
+import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { newClosers } from '../../core/closers.ts';
-import { errorText } from '../../core/errors.ts';
+import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { createFullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { Env } from '../../env/env.ts';
 import { createLog } from '../../logs/log.ts';
 import { usualFormat } from '../../logs/output.ts';
+import type { HubSecrets } from '../../hub/worker.ts';
 import { openDataDir, refuseHalfRestored } from '../../settings/data-dir.ts';
 import { heldBy } from '../../upstream/channels/open-channel.ts';
 import { openStdioChannel } from '../../upstream/channels/stdio/channel.ts';
@@ -27,18 +29,20 @@ import { Workers } from './workers.ts';
  * used.
  */
 export async function runWorkers(env: Env): Promise<ExitCode> {
+  refuseOtherCluster();
   const stop = watchStopSignals();
   const log = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() }).for('hub');
-  const jwtSecret = env.jwtSecret ?? (await secretOf(env, log));
+  const secrets = await secretsOf(env, log);
   const dataDir = resolve(env.dataDir);
   const closers = newClosers();
   const programs = openPrograms(env, log);
   closers.add(() => programs.close());
   const startOf = (number: number): Omit<WorkerStart, 'reports'> => ({
-    env: { ...env, jwtSecret, dataDir: number === 1 ? dataDir : join(dataDir, 'workers', String(number)) },
+    env: { ...env, dataDir: number === 1 ? dataDir : join(dataDir, 'workers', String(number)) },
     number,
     count: env.workers,
     dataDir,
+    secrets,
   });
   const workers = new Workers({ count: env.workers, startOf, programs: programs.host, log });
   const code = await workers.run(stop);
@@ -46,13 +50,26 @@ export async function runWorkers(env: Env): Promise<ExitCode> {
   return code;
 }
 
-/** What the workers sign with: the first of them would make it, and the others have to have the same. */
-async function secretOf(env: Env, log: Logger): Promise<string> {
+/** Processes of a cluster cannot start one of their own. */
+function refuseOtherCluster(): void {
+  if (cluster.isPrimary) return;
+  throw new HubError(
+    'misconfigured',
+    'WORKERS: this process was started by a cluster of Node, such as that of PM2, which cannot be divided once more. Have it started as one process (PM2: exec_mode "fork"), or leave WORKERS out.',
+  );
+}
+
+/**
+ * What the workers sign and seal with: those of `DATA_DIR`, which the first of them would make, and the others have to
+ * have. `JWT_SECRET` stays what it is: where it is not set, the database has a secret for what hubs seal in it.
+ */
+async function secretsOf(env: Env, log: Logger): Promise<HubSecrets> {
   const room = createFullDiskRetry(log);
   const dataDir = await openDataDir(env.dataDir, log, room);
   try {
     refuseHalfRestored(dataDir.path);
-    return dataDir.secret('jwt', 32).toString('hex');
+    const names = env.jwtSecret === undefined ? ['hub', 'jwt'] : ['hub'];
+    return Object.fromEntries(names.map((name) => [name, dataDir.secret(name, 32)]));
   } finally {
     dataDir.close();
     room.close();

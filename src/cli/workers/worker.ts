@@ -4,19 +4,30 @@ import { Socket } from 'node:net';
 import { deferred } from '../../core/deferred.ts';
 import type { LogEntry } from '../../core/log-entry.ts';
 import type { Worker, WorkerNote } from '../../hub/worker.ts';
+import { takeVariable } from '../../env/withdraw.ts';
 import { createProgramClient, type ProgramClient } from '../../upstream/channels/shared/program-client.ts';
 import { type ExitCode, exitCodes } from '../exit.ts';
 import { explainFailure } from '../failure.ts';
 import { cliLimits } from '../limits.ts';
 import { stopSignals } from '../signals.ts';
 import { closeInTime, startReported } from '../run-hub.ts';
-import type { FromWorker, MetricsForm, ToWorker, WorkerStart } from './messages.ts';
+import {
+  type FromWorker,
+  type MetricsForm,
+  OnTheirWay,
+  type ToWorker,
+  workerMark,
+  type WorkerStart,
+} from './messages.ts';
 
 /** The stream to the process that has the programs: beside standard input and output and the channel of messages. */
 const programsFd = 4;
 
+/**
+ * Whether the first process of a hub started this one. PM2 and others use `cluster` too: what they start is a hub.
+ */
 export function isWorker(): boolean {
-  return cluster.isWorker;
+  return cluster.isWorker && takeVariable(workerMark) === String(process.ppid);
 }
 
 /** One of the processes of a hub, from its start until the process that started it says stop, or ends. */
@@ -59,6 +70,7 @@ function createHeard() {
     given: (_connection: Socket, _unread: Buffer): void => undefined,
     logged: (_entry: LogEntry): void => undefined,
     note: (_note: WorkerNote): void => undefined,
+    restart: (_server: string): void => undefined,
     metrics: (_form: MetricsForm): Promise<string> => Promise.resolve(''),
   };
   const pages = new Map<number, (pages: ReadonlyMap<number, string>) => void>();
@@ -68,6 +80,7 @@ function createHeard() {
     listeners,
     pages,
     lead: undefined as number | undefined,
+    isRead: false,
   };
   process.on('message', (message: ToWorker, handle?: unknown) => {
     switch (message.kind) {
@@ -77,16 +90,23 @@ function createHeard() {
         return stop.abort();
       case 'lead':
         heard.lead = message.number;
+        heard.isRead = message.isRead;
         return;
       case 'connection':
-        return listeners.given(connectionOf(handle), Buffer.from(message.unread));
+        // Its client has left meanwhile where there is none.
+        if (handle !== undefined) listeners.given(connectionOf(handle), Buffer.from(message.unread));
+        return;
       case 'logged':
         return listeners.logged(message.entry);
       case 'note':
         return listeners.note(message.note);
+      case 'restart':
+        return listeners.restart(message.server);
       case 'metrics wanted': {
         const { id, form } = message;
-        void listeners.metrics(form).then((text) => tell({ kind: 'metrics', id, text }));
+        // Without its page the others are shown.
+        const page = listeners.metrics(form).catch(() => '');
+        void page.then((text) => tell({ kind: 'metrics', id, text }));
         return;
       }
       case 'metrics of all':
@@ -105,16 +125,19 @@ function connectionOf(handle: unknown): Socket {
 }
 
 function workerOf(
-  { number, count, dataDir }: WorkerStart,
+  { number, count, dataDir, secrets }: WorkerStart,
   heard: ReturnType<typeof createHeard>,
   programs: ProgramClient,
 ): Worker {
   const { listeners, pages } = heard;
   let lastAsked = 0;
+  const handing = new OnTheirWay(cliLimits.handoversWaiting);
+  const telling = new OnTheirWay(cliLimits.loggedWaiting);
   return {
     number,
     count,
     dataDir,
+    secrets,
     programs,
     lead: {
       get isHere() {
@@ -123,15 +146,31 @@ function workerOf(
       give(connection, unread) {
         const { _handle: handle } = connection as Socket & { readonly _handle?: { readStop(): void } | null };
         if (!handle) return false;
-        handle.readStop();
-        connection.removeAllListeners('data');
-        tell({ kind: 'connection', unread }, handle, () => connection.destroy());
-        return true;
+        return handing.take((sent) => {
+          handle.readStop();
+          connection.removeAllListeners('data');
+          connection.on('error', () => connection.destroy());
+          // What was read while the connection was paused is in the stream.
+          connection.pause();
+          const rest = connection.read() as Buffer | null;
+          tell({ kind: 'connection', unread: rest ? Buffer.concat([unread, rest]) : unread }, handle, () => {
+            sent();
+            connection.destroy();
+          });
+        });
       },
       onGiven: (taken) => void (listeners.given = taken),
-      tellLogged: (entry) => tell({ kind: 'logged', entry }),
+      get isRead() {
+        return heard.isRead;
+      },
+      tellRead: (isRead) => tell({ kind: 'read', isRead }),
+      tellLogged: (entry) => telling.take((sent) => tell({ kind: 'logged', entry }, undefined, sent)),
       onLogged: (logged) => void (listeners.logged = logged),
       onNote: (note) => void (listeners.note = note),
+    },
+    restarts: {
+      tell: (server) => tell({ kind: 'restart', server }),
+      onTold: (restart) => void (listeners.restart = restart),
     },
     othersMetrics(form) {
       const id = (lastAsked += 1);

@@ -2,13 +2,21 @@ import cluster, { type Worker as Process } from 'node:cluster';
 import type { Duplex } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import { deferred } from '../../core/deferred.ts';
+import type { LogEntry } from '../../core/log-entry.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { WorkerNote } from '../../hub/worker.ts';
 import type { ProgramHost } from '../../upstream/channels/shared/program-host.ts';
 import { type ExitCode, exitCodes } from '../exit.ts';
 import { cliLimits } from '../limits.ts';
 import type { StopSignals } from '../signals.ts';
-import type { FromWorker, MetricsForm, ToWorker, WorkerStart } from './messages.ts';
+import {
+  type FromWorker,
+  type MetricsForm,
+  OnTheirWay,
+  type ToWorker,
+  workerMark,
+  type WorkerStart,
+} from './messages.ts';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -22,10 +30,21 @@ interface Place {
   readonly number: number;
   process: Process | undefined;
   isReady: boolean;
+  /** Live pages of the log are open at it. */
+  isRead: boolean;
   startedAt: number;
   /** It ended so often before it had held. */
   failures: number;
   again: NodeJS.Timeout | undefined;
+}
+
+function newToLead() {
+  return {
+    connections: new OnTheirWay(cliLimits.handoversWaiting),
+    entries: new OnTheirWay(cliLimits.loggedWaiting),
+    /** Entries that were not sent. */
+    missed: 0,
+  };
 }
 
 /** What a worker is started with; the last is its stream to the programs. */
@@ -45,10 +64,12 @@ export class Workers {
   #isUp = false;
   #isStopping = false;
   #lead: Place | undefined;
+  /** What is on its way to the lead. */
+  #toLead = newToLead();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    const fresh = { process: undefined, isReady: false, startedAt: 0, failures: 0, again: undefined };
+    const fresh = { process: undefined, isReady: false, isRead: false, startedAt: 0, failures: 0, again: undefined };
     this.#places = Array.from({ length: options.count }, (_, i) => ({ number: i + 1, ...fresh }));
     cluster.setupPrimary({ stdio: [...streams], serialization: 'advanced' });
   }
@@ -68,8 +89,8 @@ export class Workers {
   }
 
   #start(place: Place): void {
-    const own = cluster.fork();
-    Object.assign(place, { process: own, isReady: false, startedAt: performance.now() });
+    const own = cluster.fork({ [workerMark]: process.pid });
+    Object.assign(place, { process: own, isReady: false, isRead: false, startedAt: performance.now() });
     this.#options.programs.serve(place.number, own.process.stdio[programsFd] as Duplex);
     own.on('message', (message: FromWorker, handle?: unknown) => this.#heard(place, message, handle));
     // Messages that could not be sent any more.
@@ -84,7 +105,7 @@ export class Workers {
       case 'hello': {
         const start = { ...this.#options.startOf(place.number), reports: !this.#isUp };
         this.#send(place, { kind: 'start', start });
-        if (this.#lead) this.#send(place, { kind: 'lead', number: this.#lead.number });
+        if (this.#lead) this.#tellLead(place);
         break;
       }
       case 'ready':
@@ -93,11 +114,27 @@ export class Workers {
         return this.#first.resolve(message.code);
       case 'connection': {
         const close = (): void => (handle as { close?(): void } | undefined)?.close?.();
-        if (handle !== undefined) this.#send(this.#lead, { kind: 'connection', unread: message.unread }, handle, close);
+        if (handle === undefined) break;
+        const { unread } = message;
+        const isTaken = this.#toLead.connections.take((sent) =>
+          this.#send(this.#lead, { kind: 'connection', unread }, handle, () => {
+            sent();
+            close();
+          }),
+        );
+        if (!isTaken) close();
         break;
       }
       case 'logged':
-        return this.#send(this.#lead, { kind: 'logged', entry: message.entry });
+        return this.#logged(message.entry);
+      case 'read':
+        place.isRead = message.isRead;
+        if (place === this.#lead) this.#tellLead();
+        break;
+      case 'restart':
+        for (const other of this.#places)
+          if (other !== place) this.#send(other, { kind: 'restart', server: message.server });
+        break;
       case 'metrics of others': {
         const { id, form } = message;
         void this.#collect(place, form).then((pages) => this.#send(place, { kind: 'metrics of all', id, pages }));
@@ -141,19 +178,43 @@ export class Workers {
     else this.#options.log[level](text, { ...fields });
   }
 
+  /** The lead stays as long as it serves: live pages are open at it. */
   #chooseLead(): void {
-    this.#lead = this.#places.find(({ isReady }) => isReady);
-    for (const place of this.#places) this.#send(place, { kind: 'lead', number: this.#lead?.number });
+    if (this.#lead?.isReady !== true) {
+      this.#lead = this.#places.find(({ isReady }) => isReady);
+      this.#toLead = newToLead();
+    }
+    this.#tellLead();
+  }
+
+  #tellLead(...places: readonly Place[]): void {
+    const { number, isRead = false } = this.#lead ?? {};
+    for (const place of places.length > 0 ? places : this.#places) this.#send(place, { kind: 'lead', number, isRead });
+  }
+
+  /** An entry of the log for live pages. Those there is no room for are in the log all the same. */
+  #logged(entry: LogEntry): void {
+    const to = this.#toLead;
+    if (!to.entries.take((sent) => this.#send(this.#lead, { kind: 'logged', entry }, undefined, sent))) {
+      to.missed++;
+    } else if (to.missed > 0) {
+      this.#note('warn', 'Entries of the log were not shown in live pages: there were too many', {
+        entries: to.missed,
+      });
+      to.missed = 0;
+    }
   }
 
   async #collect(asker: Place, form: MetricsForm): Promise<Map<number, string>> {
     const others = this.#places.filter((place) => place !== asker && place.isReady);
+    const missing = new Set(others.map(({ number }) => number));
     const pages = new Map<number, string>();
     const id = (this.#lastCollected += 1);
     const all = deferred<void>();
     this.#collecting.set(id, (number, text) => {
-      pages.set(number, text);
-      if (pages.size === others.length) all.resolve();
+      if (text !== '') pages.set(number, text);
+      missing.delete(number);
+      if (missing.size === 0) all.resolve();
     });
     if (others.length === 0) all.resolve();
     for (const place of others) this.#send(place, { kind: 'metrics wanted', id, form });

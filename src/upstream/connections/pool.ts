@@ -60,9 +60,9 @@ export interface Pool {
   readonly catalogue: Catalogue;
   /**
    * Ends the connection of one server and makes a new one at once, whatever the back-off says; no other server is
-   * touched. False for one that is not enabled.
+   * touched. `isTold`: another worker was asked to, and has told this one. False for one that is not enabled.
    */
-  restart(server: string): boolean;
+  restart(server: string, isTold?: boolean): boolean;
   /**
    * Resolves once the catalogue has what an enabled server offers, after `waitMs` at the latest. Throws as
    * `Connection.available` does.
@@ -177,10 +177,10 @@ export function createPool(options: PoolOptions): Pool {
     get catalogue() {
       return shown.catalogue;
     },
-    restart(name) {
+    restart(name, isTold = false) {
       const [entry, server] = [entries.get(name), settings?.servers.get(name)];
       if (closed || !entry || !server?.enabled) return false;
-      options.restarting?.(name);
+      if (!isTold) options.restarting?.(name);
       stop(name, entry);
       start(server, fingerprint(server), { ...entry, offer: entry.connection.offer ?? entry.saved });
       // Also one that starts on demand.
