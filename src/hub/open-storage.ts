@@ -25,7 +25,7 @@ import { settingsCopyPath } from '../settings/settings-copy.ts';
 import { settingsTable } from '../settings/table.ts';
 import { version } from '../version.ts';
 import type { HttpServer } from './open-server.ts';
-import { type HubSecrets, joinLogs, type Worker } from './worker.ts';
+import { type HubSecrets, isLead, joinLogs, type Worker } from './worker.ts';
 import { recordPolicyFiles, recordSettings } from './record-settings.ts';
 
 export interface OpenStorage {
@@ -79,7 +79,7 @@ export async function openStorage({ env, book, httpServer, stop, worker }: OpenS
   closers.add(() => settings.close());
   const record = recordPolicyFiles(audit);
   const policyFiles = watchPolicyFolder(policyFolderOf(settings), (files) => {
-    if (files) record(files);
+    if (files && isLead(worker)) record(files);
     void settings.refresh().catch(() => undefined);
   });
   closers.add(() => policyFiles.close());

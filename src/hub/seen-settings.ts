@@ -9,6 +9,7 @@ import type { SettingsStore } from '../settings/store.ts';
 import { watchSkillFolder } from '../settings/skills/skill-folder.ts';
 import { withEnvOverrides } from './env-overrides.ts';
 import { recordSkillFiles } from './record-settings.ts';
+import { isLead, type Worker } from './worker.ts';
 
 export interface SeenSettingsParts {
   readonly env: Pick<Env, 'settingsPath' | 'smart'>;
@@ -16,6 +17,7 @@ export interface SeenSettingsParts {
   readonly audit: Pick<AuditSink, 'record'>;
   readonly log: (service: string) => Logger;
   readonly changed: () => void;
+  readonly worker: Worker | undefined;
 }
 
 /**
@@ -26,14 +28,17 @@ export async function openSeenSettings(
   parts: SeenSettingsParts,
   closers: Closers,
 ): Promise<(settings: Settings) => Settings> {
-  const { env, settings, audit, log, changed } = parts;
+  const { env, settings, audit, log, changed, worker } = parts;
+  const record = recordSkillFiles(audit);
   const withEnv = withEnvOverrides(env);
   const folder = await watchSkillFolder({
     folder: () => settings.current.system.skillFolder,
     base: dirname(resolve(env.settingsPath)),
     log: log('hub'),
     changed,
-    filesChanged: recordSkillFiles(audit),
+    filesChanged: (before, after) => {
+      if (isLead(worker)) record(before, after);
+    },
   });
   closers.add(() => folder.close());
   let of: readonly OwnSkill[] = [];

@@ -105,7 +105,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const { pool, dedicated, signIns, grants, savedDigest } = upstream;
   hideSecrets = () => book.setSecrets([...secretsOf(settings.current, env, files), ...grants.secrets()]);
   hideSecrets();
-  const seen = await openSeenSettings({ env, ...storage, changed: () => loop.flag() }, closers);
+  const seen = await openSeenSettings({ env, ...storage, worker, changed: () => loop.flag() }, closers);
   const snapshots = { settings: () => seen(settings.current), catalogue: () => pool.catalogue };
   const pins = await openServerPins({ env, ...storage, ...snapshots, changed: () => loop.flag() }, closers);
   const shown = () => pins.applied(pool.catalogue);

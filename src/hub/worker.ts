@@ -64,6 +64,11 @@ export function restartedByAll({ programs, restarts }: Worker, server: string): 
   restarts.tell(server);
 }
 
+/** Whether this process does what is done once for all workers: the lead, or the only process. */
+export function isLead(worker: Pick<Worker, 'lead'> | undefined): boolean {
+  return worker?.lead.isHere ?? true;
+}
+
 /** The stream of the log at the lead has the entries of all workers. */
 export function joinLogs({ lead }: Worker, book: LogBook, { logStream }: Records, closers: Closers): void {
   let missed = 0;

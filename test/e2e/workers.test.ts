@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openConnection } from '../../src/database/open.ts';
@@ -93,6 +93,56 @@ describe('two workers', () => {
         new RegExp(`toolhub_calls_total\\{worker="${worker}",[^}]*server="own"[^}]*\\} [1-9]`),
       );
     expect(metrics.text.match(/^# TYPE toolhub_calls_total /gm)).toHaveLength(1);
+  });
+
+  test('record a change of files of policies and of skills once, though each of them sees it', async () => {
+    const folder = temporaryFolder();
+    const policy = join(folder, 'policies', 'a.cedar');
+    const skill = join(folder, 'skills', 'refunds', 'SKILL.md');
+    for (const file of [policy, skill]) mkdirSync(dirname(file), { recursive: true });
+    const put = async (body: unknown) =>
+      expect((await api(hub, 'PUT', '/system-config', { token: admin, body })).status).toBe(200);
+    await put({ policyFolder: dirname(policy), skills: { folder: dirname(dirname(skill)) } });
+    /** Written together; the number is in both. */
+    const write = (number: number) => {
+      const effect = number % 2 === 0 ? 'permit' : 'forbid';
+      writeFileSync(policy, `// ${number}\n${effect}(principal, action, resource == Tool::"own/echo");`);
+      writeFileSync(skill, `---\nname: refunds\ndescription: number ${number}.\n---\n`);
+    };
+    /** Both workers have read what was written. */
+    const seen = (number: number) =>
+      until(`both workers have read ${number}`, async () => {
+        const all = await Promise.all(
+          times(12).map(async () => {
+            const isRefused = (await echo(hub, 'own', 'policy')).error !== undefined;
+            const skills = await rpc(hub.mcp(), 'skills/list', {}, { headers: alone });
+            return isRefused === (number % 2 === 1) && skills.text.includes(`number ${number}.`);
+          }),
+        );
+        return all.every(Boolean);
+      });
+    const recorded = async (action: string) => {
+      const { data } = (await api(hub, 'GET', `/audit?action=${action}`, { token: admin })).body;
+      return (data as { after: unknown }[]).map(({ after }) => JSON.stringify(after));
+    };
+    for (const number of [1, 2, 3]) {
+      write(number);
+      await seen(number);
+    }
+    const actions = ['policy-files.update', 'skill-files.update'];
+    for (const action of actions)
+      await until('the last change is recorded', async () =>
+        (await recorded(action)).some((after) => /(?:\/\/|number) 3/.test(after)),
+      );
+    for (const action of actions)
+      expect(
+        (await recorded(action)).filter((after) => /(?:\/\/|number) 2/.test(after)),
+        action,
+      ).toHaveLength(1);
+    await put({ policyFolder: null, skills: null });
+    await until('the policy is gone', async () =>
+      (await Promise.all(times(12).map(() => echo(hub, 'own', 'free')))).every(({ error }) => error === undefined),
+    );
   });
 
   test('have a session together: what a server asks, cancelled calls, its end', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Logger } from '../../core/logger.ts';
 import { settingsLimits } from '../limits.ts';
 import { watchSkillFolder } from './skill-folder.ts';
@@ -110,4 +110,44 @@ test('no folder is named, or it is not there', async () => {
   expect(folder.skills).toEqual([]);
   expect(await read('missing')).toEqual([]);
   expect(lines).toEqual([expect.stringContaining('systemConfig.skills.folder')]);
+});
+
+test('files that come into a folder that was empty when it was named are a change; the name itself is none', async () => {
+  let named: string | undefined;
+  let looks = 0;
+  const changes: (readonly string[])[] = [];
+  mkdirSync(join(base, 's'));
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const folder = await watchSkillFolder({
+    folder() {
+      looks += 1;
+      return named;
+    },
+    base,
+    log: { warn: () => undefined, error: () => undefined } as unknown as Logger,
+    changed: () => undefined,
+    filesChanged: (before, after) => void changes.push([before.length, after.length].map(String)),
+  });
+  try {
+    /** One whole look: the next one begins only after it. */
+    const looked = async () => {
+      const before = looks;
+      await vi.waitFor(() => {
+        vi.advanceTimersByTime(settingsLimits.settingsPollMs);
+        expect(looks).toBeGreaterThan(before + 1);
+      });
+    };
+    named = 's';
+    await looked();
+    write('s/good/SKILL.md', md('good'));
+    await looked();
+    expect([folder.skills.length, changes]).toEqual([1, [['0', '1']]]);
+    write('other/good/SKILL.md', md('good', 'x: 1\n'));
+    named = 'other';
+    await looked();
+    expect([folder.skills.length, changes.length]).toEqual([1, 1]);
+  } finally {
+    folder.close();
+    vi.useRealTimers();
+  }
 });

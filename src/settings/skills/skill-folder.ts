@@ -40,14 +40,15 @@ export async function watchSkillFolder(options: SkillFolderOptions): Promise<Ski
     const named = folder();
     const found: Found = named === undefined ? { skills: [], problems: [] } : await findSkills(resolve(base, named));
     const now = JSON.stringify(found);
+    const isSameFolder = named === folderSeen;
+    folderSeen = named;
     if (now === seen) return false;
     seen = now;
     const before = skills;
     const read = await readSkills(found);
     skills = read.skills;
     const isChanged = entriesOf(skills) !== entriesOf(before);
-    if (isChanged && named !== undefined && named === folderSeen) filesChanged?.(before, skills);
-    folderSeen = named;
+    if (isChanged && named !== undefined && isSameFolder) filesChanged?.(before, skills);
     for (const problem of read.problems) if (!told.has(problem)) log.warn(problem);
     told = new Set(read.problems);
     return isChanged;
