@@ -173,6 +173,26 @@ test('what the client cannot be asked is refused when it has answered the rest, 
   expect([able.answers, refusals]).toEqual([['{"n":1}'], ['alone', 'with another']]);
 });
 
+test('what the client cannot be asked is refused when its call is over, and not once the server has taken it back', async () => {
+  const refusals: string[] = [];
+  const unable = (name: string) => ({ ...anAsk().ask, refuse: () => void refusals.push(name) });
+  const refusal = { code: -32601, message: 'no' };
+  const here = suspendedCalls().open(aCall().call);
+  here?.addUnable(unable('here'), refusal);
+  const back = unable('taken back');
+  here?.addUnable(back, refusal);
+  back.withdrawn?.('changed');
+  here?.over(() => undefined);
+  expect(refusals).toEqual(['here']);
+
+  const { call, rounds, cancelled } = aCall();
+  const away = suspendedCalls({ awayMs: 5 }).open(call);
+  away?.addUnable(unable('away'), refusal);
+  away?.add(anAsk().ask);
+  await until('it is over', () => cancelled.length > 0);
+  expect([rounds.length, refusals]).toEqual([1, ['here', 'away']]);
+});
+
 test('a question goes out without what only a request of its own can have', async () => {
   const all = suspendedCalls();
   const { call, rounds } = aCall();

@@ -129,7 +129,9 @@ class Suspended implements SuspendedCall {
   }
 
   addUnable(ask: ServerRequest, refusal: ServerRequestRefusal): void {
-    this.#unable.push({ ask, refusal });
+    const one = { ask, refusal };
+    this.#unable.push(one);
+    ask.withdrawn = () => void (this.#unable = this.#unable.filter((other) => other !== one));
     if (this.#use === undefined) this.#gather();
   }
 
@@ -204,6 +206,7 @@ class Suspended implements SuspendedCall {
   }
 
   #end(): void {
+    this.#refuseUnable();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#gone(this.id);
