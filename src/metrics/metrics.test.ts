@@ -6,6 +6,7 @@ import type { ServerState } from '../core/hub.ts';
 import { createCallCounts } from './calls.ts';
 import { Durations } from './durations.ts';
 import { describeCalls, describeServers } from './hub-metrics.ts';
+import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
 
 const record = (server: string, more: Partial<NewActivity> = {}): NewActivity => ({
@@ -130,4 +131,15 @@ test('every server is found again under its own name, whatever that is', async (
     }),
     { numRuns: 200 },
   );
+});
+
+test('a session that began in the future, by a clock that was put back, lasted no time', async () => {
+  const operations = createOperations();
+  operations.sessionEnded({ revision: '2025-11-25', transport: 'tcp', server: undefined, error: undefined }, -5_000);
+  const sums: number[] = [];
+  operations.describe({
+    ...createPage('plain'),
+    histogram: (_, __, samples) => void sums.push(...samples.map(([durations]) => durations.sumSeconds)),
+  });
+  expect(sums).toEqual([0]);
 });

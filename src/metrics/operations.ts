@@ -52,7 +52,8 @@ export function createOperations(): Operations {
     sessionEnded({ revision, transport, server, error }, ms) {
       const series = server === undefined ? ofClients : ofServers;
       const known = series.find(revision, transport, server, error);
-      (known ?? series.add([revision, transport, server, error], sessionLabels)).add(ms);
+      // The time of day that a session began at is in the future after the clock was put back.
+      (known ?? series.add([revision, transport, server, error], sessionLabels)).add(Math.max(0, ms));
     },
     describe(page) {
       page.histogram('mcp.server.operation.duration', 'How long requests of clients took.', received.all);

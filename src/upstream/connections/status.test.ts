@@ -11,10 +11,11 @@ const connecting = {
   isWaking: false,
   error: undefined,
 } as const;
+const mail = { name: 'mail', transport: { type: 'streamable-http' } } as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('who waits for a server goes on waiting when a second attempt follows the first at once', async () => {
-  const tracker = new StatusTracker({ server: { name: 'mail' }, changed() {} }, () => undefined);
+  const tracker = new StatusTracker({ server: mail, changed() {} }, () => undefined);
   tracker.set(connecting);
   const waiting = tracker.available(60_000);
   tracker.set(connecting);
@@ -24,7 +25,7 @@ test('who waits for a server goes on waiting when a second attempt follows the f
 });
 
 test('no caller waits longer than they asked to, or for a server that is not about to be there', async () => {
-  const tracker = new StatusTracker({ server: { name: 'mail' }, changed() {} }, () => undefined);
+  const tracker = new StatusTracker({ server: mail, changed() {} }, () => undefined);
   tracker.set(connecting);
   await expect(tracker.available(1)).rejects.toMatchObject({
     code: 'upstream_unavailable',
@@ -34,4 +35,19 @@ test('no caller waits longer than they asked to, or for a server that is not abo
   const error = new HubError('upstream_unavailable', 'It ended with code 1.');
   tracker.set({ kind: 'disconnected', error, attempts: 1, nextRetryAt: Date.now() + 1_000 });
   await expect(waiting).rejects.toThrow('Server "mail" is not connected: It ended with code 1. Next attempt in');
+});
+
+test('the session with a server is over once it is not connected any more; a REST API has none', () => {
+  const ended: string[] = [];
+  for (const type of ['stdio', 'openapi'] as const) {
+    const options = {
+      server: { name: type, transport: { type } },
+      changed() {},
+      sessionEnded: ({ server }: { server: string | undefined }) => void ended.push(server ?? ''),
+    };
+    const tracker = new StatusTracker(options, () => undefined);
+    tracker.set({ kind: 'connected', sinceMs: Date.now(), tookMs: 1 });
+    tracker.set({ kind: 'stopped' });
+  }
+  expect(ended).toEqual(['stdio']);
 });

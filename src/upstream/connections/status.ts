@@ -1,5 +1,6 @@
 import { HubError } from '../../core/errors.ts';
 import { statelessRevision } from '../../core/protocol/stateless.ts';
+import type { ServerSettings } from '../../core/settings/server.ts';
 import type { StartPhase } from '../channels/channel.ts';
 import type { ConnectionOptions } from './options.ts';
 
@@ -45,12 +46,14 @@ export function waitsForCall(status: ConnectionStatus): boolean {
 }
 
 type TrackerOptions = Pick<ConnectionOptions, 'changed' | 'sessionEnded'> & {
-  readonly server: { readonly name: string };
+  readonly server: { readonly name: string; readonly transport: Pick<ServerSettings['transport'], 'type'> };
 };
 
 /** The status of one connection, with the callers that wait for the next status. */
 export class StatusTracker {
   readonly #server: string;
+  /** A REST API has no sessions. */
+  readonly #hasSessions: boolean;
   readonly #options: TrackerOptions;
   readonly #revision: () => string | undefined;
   readonly #waiters = new Set<() => void>();
@@ -61,6 +64,7 @@ export class StatusTracker {
   /** `revision`: that which the server speaks. */
   constructor(options: TrackerOptions, revision: () => string | undefined) {
     this.#server = options.server.name;
+    this.#hasSessions = options.server.transport.type !== 'openapi';
     this.#options = options;
     this.#revision = revision;
   }
@@ -82,7 +86,8 @@ export class StatusTracker {
     const [now, revision] = [performance.now(), this.#revision()];
     const ms = now - this.#connectedAt;
     this.#connectedAt = now;
-    if (revision !== statelessRevision) this.#options.sessionEnded?.({ server: this.#server, revision, error }, ms);
+    if (!this.#hasSessions || revision === statelessRevision) return;
+    this.#options.sessionEnded?.({ server: this.#server, revision, error }, ms);
   }
 
   /** The time of the next attempt has come, and is left to the next call. */
