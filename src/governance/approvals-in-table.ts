@@ -148,12 +148,10 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
     [question.hash, now, countingStates],
   );
   if (same) return { approval: approvalOf(same), isNew: false };
-  const [waiting] = await tx.query<{ all: number; own: number }>(
-    `select (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2) as all,
-       (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2 and caller = $1) as own`,
-    [question.caller, now],
-  );
-  checkRoom(waiting?.all ?? 0, waiting?.own ?? 0);
+  // Before the lock, so that a caller who has too many is refused at once, and after it with all that was committed.
+  await checkRoomIn(tx, question.caller, now);
+  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals of'), hashtext($1))`, [question.caller]);
+  await checkRoomIn(tx, question.caller, now);
   const { id, hash, caller, state, createdAt, expiresAt } = question;
   await tx.query(
     `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at, ${shortColumns.join(', ')})
@@ -170,6 +168,15 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
     ],
   );
   return { approval: question, isNew: true };
+}
+
+async function checkRoomIn(tx: Transaction, caller: string, now: Date): Promise<void> {
+  const [waiting] = await tx.query<{ all: number; own: number }>(
+    `select (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2) as all,
+       (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2 and caller = $1) as own`,
+    [caller, now],
+  );
+  checkRoom(waiting?.all ?? 0, waiting?.own ?? 0);
 }
 
 /** Under the lock of `askIn`, so that no question about the same call is made at the same time. */

@@ -326,3 +326,21 @@ test('a clock that is put back makes no question, and no yes, last longer', asyn
   passed += 1_000;
   expect((await hub.list())[0]?.state).toBe('expired');
 });
+
+test.each(Object.keys(stores))('in the %s no more of one caller wait than may, of many at one moment', async (kind) => {
+  const { approvalsPerCaller: most } = governanceLimits;
+  const hubs = ((await stores[kind]?.()) ?? []).map((store) => createApprovals({ store, lifeMs: () => 600_000 }));
+  for (const hub of hubs) atEnd(() => hub.close());
+  const left = new AbortController();
+  let waits = 0;
+  const refused: unknown[] = [];
+  const asked = Array.from({ length: 3 * most }, (_, i) =>
+    hubs[i % hubs.length]
+      ?.approved(question(`call ${i}`), left.signal, () => waits++)
+      .catch((error: unknown) => refused.push(error)),
+  );
+  await until('each has an answer', () => waits + refused.length === asked.length);
+  expect(waits).toBe(most);
+  left.abort();
+  await Promise.all(asked);
+});
