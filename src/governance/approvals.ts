@@ -308,6 +308,7 @@ function unanswered(id: string, one: Approval | undefined): HubError {
 
 function over(one: Approval | undefined): HubError {
   if (!one || one.state === 'waiting' || one.state === 'expired') return saying('conflict', 'approval_expired');
+  if (one.state === 'withdrawn' && !one.decidedBy) return saying('conflict', 'asker_gone');
   const how = one.state === 'denied' || one.state === 'withdrawn' ? one.state : 'approved';
   return saying('conflict', `already_${how}`, { by: one.decidedBy ?? 'a person' });
 }

@@ -360,7 +360,9 @@ describe('an approval', () => {
     await until('the question is over', async () => !(await waiting()).some((one) => one.id === id));
     const over = await api(hub, 'GET', `/approvals/${id}`, { token: admin });
     expect(over.body.data).toMatchObject({ state: 'withdrawn' });
-    expect((await decide(id, 'approve')).status).toBe(409);
+    const late = await decide(id, 'approve');
+    const message = 'This was withdrawn already: the account or key of the caller is gone.';
+    expect(late).toMatchObject({ status: 409, body: { message } });
   });
 
   test('says to clients that want progress what their call waits for, in both eras and over legacy SSE', async () => {
