@@ -92,6 +92,30 @@ test('many searches that wait for many tools hold up no other work', async () =>
   expect(turns).toBeGreaterThan(50);
 });
 
+test('a search over all tools does not hold up one over a few, and is not read for once it waits no more', async () => {
+  setLimits(smartLimits, { indexSliceMs: 0.001 });
+  const engine = createSearchEngine();
+  const index = createSmartIndex(engine);
+  const key = (n: number): string => toolKey('farm', `count_${n}`);
+  index.sync(farm, catalogue(tools(1_000)));
+  const wide = index.first(new Set(Array.from({ length: 1_000 }, (_, n) => key(n))));
+  await index.first(new Set([key(998), key(999)]));
+  expect(engine.size).toBeLessThan(10);
+  await wide;
+  expect(engine.size).toBe(1_000);
+
+  const other = createSmartIndex(createSearchEngine());
+  other.sync(farm, catalogue(tools(1_000)));
+  const late = new Set(Array.from({ length: 500 }, (_, n) => key(999 - n)));
+  const readOf = (allowed: Set<string>): number =>
+    other.search({ query: 'sheep', context: undefined, limit: 1, allowed }).searched;
+  await other.first(late, 1);
+  const before = readOf(late);
+  await other.first(new Set(Array.from({ length: 50 }, (_, n) => key(n))));
+  expect(readOf(late)).toBe(before);
+  other.stop();
+});
+
 test.each([
   ['the index is given up', (index: SmartIndex) => index.stop()],
   ['a tool cannot be read', () => undefined],

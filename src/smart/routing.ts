@@ -6,6 +6,7 @@ import { mergedOverride, overrideEdits } from '../core/access/tool-override.ts';
 import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
 import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
 import { createCooperativeTask } from './cooperative-task.ts';
+import { smartLimits } from './limits.ts';
 
 /** The search over everything the servers offer, kept equal to the catalogue. */
 export interface SmartIndex {
@@ -17,10 +18,10 @@ export interface SmartIndex {
   /** Resolves when all is taken over. Rejects with what went wrong. */
   ready(): Promise<void>;
   /**
-   * Has these tools taken over before others, and resolves when they are, or nothing is taken over any more. Undefined
-   * when nothing is taken over now.
+   * Has these tools taken over before others, and resolves when they are, when nothing is taken over any more, or after
+   * `waitMs`. Undefined when nothing is taken over now.
    */
-  first(tools: ReadonlySet<string>): Promise<void> | undefined;
+  first(tools: ReadonlySet<string>, waitMs?: number): Promise<void> | undefined;
   /** Ends taking over. */
   stop(): void;
   /**
@@ -33,6 +34,12 @@ export interface SmartIndex {
 export interface IndexRequest extends Omit<SearchRequest, 'context' | 'allowed'> {
   readonly context: string | undefined;
   readonly allowed: ReadonlySet<string>;
+}
+
+interface Waiting {
+  /** Those of its tools that were not looked for yet. */
+  readonly keys: Iterator<string>;
+  readonly done: () => void;
 }
 
 /** The key of a server's tool in the index. */
@@ -48,8 +55,8 @@ export function createSmartIndex(
   const documentOf = createDocumentOf();
   const work = createCooperativeTask();
   let isReading = false;
-  /** Searches that wait, with their tools that were not looked for yet. */
-  let waiting: { readonly keys: Iterator<string>; readonly done: () => void }[] = [];
+  /** Searches that wait, the one whose turn it is first. */
+  let waiting: Waiting[] = [];
 
   function* steps(settings: Settings, catalogue: Catalogue): Generator<void> {
     try {
@@ -77,15 +84,18 @@ export function createSmartIndex(
   }
 
   /**
-   * What is left, the tools of searches that wait first, in the order in which they came. Undefined when one of those
-   * needs to wait no more: among many other work gets its turn.
+   * What is left, the tools of searches that wait first: one of each search in turn, so that one over many tools does not
+   * hold up others. Undefined when a search needs to wait no more: among many other work gets its turn.
    */
   function* inOrder(left: ReadonlyMap<string, Offered>): Generator<readonly [string, Offered] | undefined> {
     const rest = left.entries();
     for (;;) {
-      const search = waiting[0];
+      const search = waiting.shift();
       if (search) {
-        yield nextOf(search.keys, left);
+        const found = nextOf(search.keys, left);
+        if (found) waiting.push(search);
+        else search.done();
+        yield found;
         continue;
       }
       const next = rest.next();
@@ -99,7 +109,6 @@ export function createSmartIndex(
       const found = left.get(key.value);
       if (found) return [key.value, found];
     }
-    waiting.shift()?.done();
     return undefined;
   }
 
@@ -115,9 +124,20 @@ export function createSmartIndex(
       work.start(steps(settings, catalogue));
     },
     ready: () => work.done(),
-    first(tools) {
+    first(tools, waitMs = smartLimits.indexWaitMs) {
       if (!isReading) return undefined;
-      return new Promise((done) => void waiting.push({ keys: tools.values(), done }));
+      return new Promise((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+        const search = { keys: tools.values(), done };
+        const timer = setTimeout(() => {
+          waiting = waiting.filter((other) => other !== search);
+          resolve();
+        }, waitMs);
+        waiting.push(search);
+      });
     },
     stop() {
       work.stop();

@@ -77,13 +77,18 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
 
   /**
    * Before each search: words that an admin gave to a tool a moment ago count already. The tools that the search may
-   * find are read before others; it waits for those, and not for ever.
+   * find are read before others; it waits for those, and not for ever. Gives the index that has them: where another one
+   * took its place meanwhile, that one is waited for within the same time.
    */
-  async function upToDate(tools: ReadonlySet<string>): Promise<void> {
+  async function upToDate(tools: ReadonlySet<string>): Promise<SmartIndex> {
     applyConfig();
-    updateIndex();
-    const read = index.first(tools);
-    if (read) await withTimeout(read, smartLimits.indexWaitMs);
+    const end = performance.now() + smartLimits.indexWaitMs;
+    for (;;) {
+      updateIndex();
+      const read = index;
+      await read.first(tools, Math.max(0, end - performance.now()));
+      if (read === index) return read;
+    }
   }
 
   function reconcile(): void {
@@ -112,13 +117,14 @@ export function createToolSearch({ settings, catalogue, config, embeddings, log 
     async search(request) {
       wanted.resolve();
       if (!isRead) await withTimeout(loaded.promise, smartLimits.searchStartMs);
-      await upToDate(request.allowed);
+      const read = await upToDate(request.allowed);
+      const missing = wordsOnly;
       const { hosted, degraded } = await embeddings.ask(request.query, request.allowed);
       const answer = await queue.run(() =>
-        index.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),
+        read.search({ ...request, ...(threshold !== undefined && { threshold }), ...hosted }),
       );
       const unread = answer.searched < request.allowed.size ? stillRead : undefined;
-      const reasons = [degraded, wordsOnly, unread].filter((reason) => reason !== undefined);
+      const reasons = [degraded, missing, unread].filter((reason) => reason !== undefined);
       return { ...answer, degraded: reasons.length === 0 ? undefined : reasons.join('; ') };
     },
     reconcile,
