@@ -83,3 +83,20 @@ test('hidden and purged tools have no score, and rarity is counted without them'
   expect(words(lexical, 'get file', all(203)).slice(3)).toEqual(Array(200).fill(0));
   expect(lexical.bytes()).toBeLessThanOrEqual(size);
 });
+
+test.each([
+  ['Straßenverzeichnis', 'Verzeichnis'],
+  ['køreplan', 'plan'],
+  ['æbleliste', 'liste'],
+  ['plikówłódź', 'plikow'],
+])('parts of words in ASCII letters are found in words with others: %s by %s, and the other way round', (a, b) => {
+  for (const [name, query] of [
+    [a, b],
+    [b, a],
+  ]) {
+    const lexical = lexicalOf({ name }, { name: 'zebra' });
+    const [found = 0, other = 0] = grams(lexical, query ?? '', all(2));
+    expect(found).toBeGreaterThan(0);
+    expect(other).toBe(0);
+  }
+});

@@ -143,7 +143,7 @@ function gramsOf(text: string): Map<string | number, number> {
     if (plainWord.test(word)) countNumbered(bounded, count);
     else
       for (let size = 3; size <= 4; size++)
-        for (let i = 0; i + size <= bounded.length; i++) count(bounded.slice(i, i + size));
+        for (let i = 0; i + size <= bounded.length; i++) count(gramOf(bounded.slice(i, i + size)));
   }
   return grams;
 }
@@ -163,6 +163,17 @@ function countNumbered(bounded: string, count: (gram: number) => void): void {
     three = four % codes ** 3;
     if (i >= 2) count(three);
   }
+}
+
+/** The same for one gram of a word that has other characters too. A gram in which there are such stays a string. */
+function gramOf(text: string): string | number {
+  let number = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i) - firstCode;
+    if (code <= 0 || code >= codes) return text;
+    number = number * codes + code;
+  }
+  return number;
 }
 
 /** From before "0" to "z". */
