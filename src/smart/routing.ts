@@ -84,8 +84,8 @@ export function createSmartIndex(
   }
 
   /**
-   * What is left, the tools of searches that wait first: one of each search in turn, so that one over many tools does not
-   * hold up others. Undefined when a search needs to wait no more: among many other work gets its turn.
+   * What is left, the tools of searches that wait first: one of each search in turn, so that one over many tools does
+   * not hold up others. Undefined when a search needs to wait no more: among many other work gets its turn.
    */
   function* inOrder(left: ReadonlyMap<string, Offered>): Generator<readonly [string, Offered] | undefined> {
     const rest = left.entries();

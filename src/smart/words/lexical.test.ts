@@ -93,9 +93,9 @@ test.each([
   for (const [name, query] of [
     [a, b],
     [b, a],
-  ]) {
+  ] as const) {
     const lexical = lexicalOf({ name }, { name: 'zebra' });
-    const [found = 0, other = 0] = grams(lexical, query ?? '', all(2));
+    const [found = 0, other = 0] = grams(lexical, query, all(2));
     expect(found).toBeGreaterThan(0);
     expect(other).toBe(0);
   }
