@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { billed, byServer, found, knownCalls, sumOf, switched, type Wanted } from './bill.ts';
+import { billed, byServer, found, knownCalls, sumOf, switched, usedOf, type Wanted } from './bill.ts';
 
 const costs = [
   { name: 'git', managed: true, tools: { push: 300, pull: 100, 'read-me': 50 }, off: { blame: 80 } },
@@ -39,6 +39,20 @@ describe('never called', () => {
     const [own] = billed([{ name: '$smart', managed: false, tools: { search_tools: 200 }, off: {} }], []);
     expect(own?.unused).toBe(false);
   });
+});
+
+test('a group of the others has no tools of the hub itself, and counts those that were called', () => {
+  const own = { name: '$hub', managed: false, tools: { read_result: 70 }, off: {} };
+  const on = (calls: readonly ReturnType<typeof call>[]) =>
+    billed([...costs, own], calls, servers).filter((tool) => tool.isOn);
+  // What "before" is called now is not known: pull may have been its.
+  const calls = [call('git', 'push'), call('before', 'pull')];
+  const used = usedOf(on(calls), '');
+  expect(used?.tools.map(({ server, tool }) => `${server}-${tool}`)).toEqual(['git-push', 'git-pull']);
+  expect([used?.called, sumOf(used?.all ?? [])]).toEqual([1, 650]);
+  expect(usedOf(on(calls), 'mail')).toBeUndefined();
+  expect(usedOf(on([call('before', 'pull')]), '')).toBeUndefined();
+  expect(usedOf(on([...calls, call('git', 'read-me')]), 'git')).toBeUndefined();
 });
 
 describe('what is known of calls', () => {

@@ -101,6 +101,27 @@ export function sumOf(tools: readonly Pick<BilledTool, 'tokens'>[]): number {
   return tools.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
+/** A group without the tools that are never called. */
+export interface UsedTools {
+  /** Its tools, with those of which calls may be known under another name of their server. */
+  readonly tools: readonly BilledTool[];
+  /** How many of them were certainly called. */
+  readonly called: number;
+  /** What its members list without it. */
+  readonly all: readonly BilledTool[];
+}
+
+/**
+ * The tools of a group in place of these, of one server where it is not empty; undefined where that is none of them,
+ * or all. What the hub itself offers is no member of groups.
+ */
+export function usedOf(on: readonly BilledTool[], server: string): UsedTools | undefined {
+  const all = on.filter((tool) => !tool.server.startsWith('$') && (server === '' || tool.server === server));
+  const tools = all.filter(({ unused }) => !unused);
+  const called = tools.filter(({ calls = 0 }) => calls > 0).length;
+  return called === 0 || tools.length === all.length ? undefined : { tools, called, all };
+}
+
 /** One name for a tool of a server; neither part can be taken for another. */
 export function idOf({ server, tool }: Pick<BilledTool, 'server' | 'tool'>): string {
   return JSON.stringify([server, tool]);

@@ -11,7 +11,7 @@ import { Failure } from '../../ui/failure.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { GroupDialog } from '../groups/group-dialog.tsx';
-import { type BilledTool, billed, byServer, idOf, type KnownCalls, sumOf } from './bill.ts';
+import { type BilledTool, billed, byServer, idOf, type KnownCalls, sumOf, usedOf } from './bill.ts';
 import { costsQuery, type Endpoint, toolCallsQuery, useWhen } from './known.ts';
 import { CostMap } from './map.tsx';
 import { Changed, Chosen } from './selected.tsx';
@@ -251,16 +251,15 @@ interface GroupOfUsedProps {
 function GroupOfUsed({ on, server, when }: GroupOfUsedProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
-  const all = on.filter((tool) => server === '' || tool.server === server);
-  const used = all.filter(({ unused }) => !unused);
-  if (used.length === 0 || used.length === all.length) return null;
-  const servers = [...byServer(used)].map(([name, tools]) => ({ name, tools }));
-  const [kept, whole] = [sumOf(used), sumOf(all)];
+  const used = usedOf(on, server);
+  if (!used) return null;
+  const servers = [...byServer(used.tools)].map(([name, tools]) => ({ name, tools }));
+  const [kept, whole] = [sumOf(used.tools), sumOf(used.all)];
   const proposal = {
     name: server === '' ? 'used' : `${server}-used`,
     servers,
     text: t('costs.groupText', {
-      ...many(used.length),
+      ...many(used.called),
       servers: servers.map(({ name }) => name).join(', '),
       when,
       tokens: short(kept),
