@@ -208,6 +208,30 @@ describe('two workers', () => {
     expect((await rpc(hub.mcp('own'), 'tools/call', { name: 'echo', arguments: args })).text).toContain(args.tag);
   });
 
+  test('write a log message that can be of several calls once, and none ends at a large one', async () => {
+    const serving = servingAt(hub);
+    const calls = await Promise.all(
+      times(4).map(async (turn) => {
+        const one = await session(hub.mcp('own'), { headers: alone });
+        const args = { name: 'hang', arguments: {}, _meta: { progressToken: `hung ${turn}` } };
+        const call = await one.begin('tools/call', args, { id: 'call' });
+        await call.message('it began', ({ method }) => method === 'notifications/progress');
+        return { one, call };
+      }),
+    );
+    for (const said of ['large', 'small']) {
+      const args = { tag: `${said} words ${said === 'large' ? 'x'.repeat(2_000_000) : ''}` };
+      expect((await rpc(hub.mcp('own'), 'tools/call', { name: 'log', arguments: args })).text).toContain('logged');
+      await until('it is in the log', () => hub.output().includes(`${said} words`));
+    }
+    expect(hub.output().split('large words')).toHaveLength(2);
+    expect(servingAt(hub)).toEqual(serving);
+    for (const { one, call } of calls) {
+      await one.notify('notifications/cancelled', { requestId: 'call' });
+      call.close();
+    }
+  });
+
   test('know each change of the settings, and each login', async () => {
     const { headers } = await cookieLogin(hub);
     for (const turn of times(3)) {
