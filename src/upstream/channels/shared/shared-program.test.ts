@@ -204,11 +204,16 @@ describe('a question of a shared program', () => {
     ask(b, 3, 'initialize');
     ask(late, 5, 'initialize');
     notify(b, 'notifications/cancelled', { requestId: 3 });
+    notify(a, 'notifications/cancelled', { requestId: 2 });
     program.detach(a);
     expect(methodsOf(sent)).toEqual(['initialize']);
     says({ id: 2, result: {} });
     expect(b.got).toEqual([]);
     expect(late.got).toMatchObject([{ id: 5, result: {} }]);
+    const left = shared();
+    left.ask(left.a, 2, 'initialize');
+    left.program.detach(left.a);
+    expect(methodsOf(left.sent)).toEqual(['initialize']);
   });
 
   test('a question in a task goes to the worker that waits for the result of it', () => {
@@ -300,6 +305,9 @@ describe('what a shared program says', () => {
     expect(flow).toEqual(['pause']);
     program.detach(b);
     expect(flow).toEqual(['pause', 'resume']);
+    program.hold(a);
+    program.end(new HubError('upstream_unavailable', 'It was started again.'));
+    expect(flow).toEqual(['pause', 'resume', 'pause', 'resume']);
   });
 
   test('what it says to all, all hear', () => {
