@@ -120,12 +120,8 @@ describe('a handshake that workers share', () => {
     ask(late, 5, 'initialize');
     for (const one of [a, b, late]) notify(one, 'notifications/initialized');
     expect(methodsOf(sent)).toEqual(['initialize', 'notifications/initialized']);
-    for (const [one, id] of [
-      [a, 2],
-      [b, 3],
-      [late, 5],
-    ] as const)
-      expect(one.got).toMatchObject([{ id, result: { protocolVersion: '2025-11-25' } }]);
+    const result = { protocolVersion: '2025-11-25' };
+    expect([...a.got, ...b.got, ...late.got]).toMatchObject([2, 3, 5].map((id) => ({ id, result })));
   });
 
   test('a handshake that is refused is refused to all who wait, and tried again by the next', () => {
@@ -139,26 +135,6 @@ describe('a handshake that workers share', () => {
     ]);
     ask(b, 5, 'initialize');
     expect(sent).toHaveLength(2);
-  });
-});
-
-describe('a question of a shared program', () => {
-  test('a question goes to the worker whose calls alone it can belong to', () => {
-    const { program, a, b, ask, says, sent } = shared();
-    ask(b, 3, 'tools/list');
-    ask(a, 2, 'tools/call');
-    says(question('q1'));
-    expect(a.got).toMatchObject([{ id: 'q1' }]);
-    // Only who was asked may answer.
-    program.sent(b, '{"jsonrpc":"2.0","id":"q1","result":{"from":"b"}}');
-    program.sent(a, '{"jsonrpc":"2.0","id":"q1","result":{"from":"a"}}');
-    expect(sent.slice(2)).toEqual([{ jsonrpc: '2.0', id: 'q1', result: { from: 'a' } }]);
-    ask(b, 5, 'tools/call');
-    says(question('q2'));
-    expect(sent.at(-1)).toMatchObject({ id: 'q2', error: { message: expect.stringContaining('several calls') } });
-    expect([...a.got, ...b.got]).toHaveLength(1);
-    expect(says({ id: 'p', method: 'ping' })).toBe(true);
-    expect(sent.at(-1)).toMatchObject({ id: 'p', result: {} });
   });
 
   test('a handshake that is over without an answer is over for all who wait, and tried again by the next', () => {
@@ -188,12 +164,8 @@ describe('a question of a shared program', () => {
     program.attach(late);
     ask(late, 5, 'initialize');
     expect(sent).toHaveLength(1);
-    for (const [one, id] of [
-      [a, 2],
-      [b, 3],
-      [late, 5],
-    ] as const)
-      expect(one.got).toMatchObject([{ id, result: { instructions: 'x'.repeat(1_000) } }]);
+    const result = { instructions: 'x'.repeat(1_000) };
+    expect([...a.got, ...b.got, ...late.got]).toMatchObject([2, 3, 5].map((id) => ({ id, result })));
   });
 
   test('a handshake is cancelled neither by who began it nor by who waits for it', () => {
@@ -214,6 +186,26 @@ describe('a question of a shared program', () => {
     left.ask(left.a, 2, 'initialize');
     left.program.detach(left.a);
     expect(methodsOf(left.sent)).toEqual(['initialize']);
+  });
+});
+
+describe('a question of a shared program', () => {
+  test('a question goes to the worker whose calls alone it can belong to', () => {
+    const { program, a, b, ask, says, sent } = shared();
+    ask(b, 3, 'tools/list');
+    ask(a, 2, 'tools/call');
+    says(question('q1'));
+    expect(a.got).toMatchObject([{ id: 'q1' }]);
+    // Only who was asked may answer.
+    program.sent(b, '{"jsonrpc":"2.0","id":"q1","result":{"from":"b"}}');
+    program.sent(a, '{"jsonrpc":"2.0","id":"q1","result":{"from":"a"}}');
+    expect(sent.slice(2)).toEqual([{ jsonrpc: '2.0', id: 'q1', result: { from: 'a' } }]);
+    ask(b, 5, 'tools/call');
+    says(question('q2'));
+    expect(sent.at(-1)).toMatchObject({ id: 'q2', error: { message: expect.stringContaining('several calls') } });
+    expect([...a.got, ...b.got]).toHaveLength(1);
+    expect(says({ id: 'p', method: 'ping' })).toBe(true);
+    expect(sent.at(-1)).toMatchObject({ id: 'p', result: {} });
   });
 
   test('a question in a task goes to the worker that waits for the result of it', () => {
