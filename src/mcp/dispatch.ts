@@ -18,7 +18,7 @@ import { answerSkills } from './skills.ts';
 import { type SmartOptions, smartCall } from './smart.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { isTaskMethod, type Tasks, undeclaredTasks } from './tasks.ts';
+import { isTaskRequest, type Tasks, undeclaredTasks } from './tasks.ts';
 import { traced } from './traced.ts';
 import { listingFirst, type ListingOptions } from './unlisted.ts';
 
@@ -83,7 +83,8 @@ function handle(request: ClientRequest, options: DispatchOptions): void {
   }
   if (addressedMethods.has(request.method)) return relay(request, options);
   if (answerSkills(request, options)) return;
-  if (isTaskMethod(request)) return relayTask(request, options);
+  const revisionOf = (server: string): string | undefined => options.about(server)?.protocolVersion;
+  if (isTaskRequest(request, options.tasks, revisionOf)) return relayTask(request, options);
   if (request.method === 'server/discover') {
     return request.reply.answer(resultText(request.id, discoverResult(request, options)));
   }

@@ -1,7 +1,7 @@
 import { HubError } from '../core/errors.ts';
 import { principalId } from '../core/access/principal.ts';
 import { errorResponseText, isObject, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
-import { metaKeys } from '../core/protocol/stateless.ts';
+import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
 import type { ClientRequest, FindTarget } from './request.ts';
 import { mcpLimits } from './limits.ts';
@@ -16,9 +16,21 @@ export const taskMethods: ReadonlySet<string> = new Set(['tasks/get', 'tasks/res
 /** The extension of 2026-07-28 that has them. */
 const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** Removed in 2026-07-28: `tasks/get` gives the result there. */
-export function isTaskMethod({ method, stateless }: Pick<ClientRequest, 'method' | 'stateless'>): boolean {
-  return taskMethods.has(method) && !(stateless && method === 'tasks/result');
+/**
+ * Whether a request is one about a task. 2026-07-28 removed `tasks/result`, since `tasks/get` gives the result there;
+ * a server with sessions gives it in no other way, so that it stays for the tasks of such servers. `revisionOf`: what
+ * the server speaks, as far as it is known.
+ */
+export function isTaskRequest(
+  request: ClientRequest,
+  tasks: Pick<Tasks, 'serverOf'>,
+  revisionOf: (server: string) => string | undefined,
+): boolean {
+  if (!taskMethods.has(request.method)) return false;
+  if (!request.stateless || request.method !== 'tasks/result') return true;
+  const server = tasks.serverOf(request);
+  const revision = server === undefined ? undefined : revisionOf(server);
+  return revision !== undefined && revision !== statelessRevision;
 }
 
 /**
@@ -49,6 +61,8 @@ export interface Tasks {
    * what is another's.
    */
   readonly addressed: FindTarget;
+  /** The server that has the task of a request about it; undefined where `addressed` throws. */
+  serverOf(request: ClientRequest): string | undefined;
   /**
    * `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did.
    */
@@ -105,6 +119,13 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
     return alive(id, byServer.get(keyOf(server, id)));
   }
 
+  /** The task that a request names, where its caller has it and sees its tool. */
+  function seen(request: ClientRequest): Known | undefined {
+    const id = taskOf(request);
+    const known = id === undefined ? undefined : find(principalId(request.principal), id);
+    return known && isVisible(known.target, request.view) ? known : undefined;
+  }
+
   function makeRoom(own: Map<string, Known>): void {
     const [oldest] = own;
     if (own.size >= mcpLimits.tasksPerPrincipal && oldest) forget(...oldest);
@@ -144,18 +165,17 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       byOwner.set(owner, own.set(task.id, known));
       byServer.set(keyOf(target.server, task.id), known);
     },
-    addressed({ method, message, principal, view }) {
-      const id = isObject(message.params) ? message.params['taskId'] : undefined;
-      if (typeof id !== 'string') throw new HubError('invalid_input', `${method} needs params.taskId, a string.`);
-      const known = find(principalId(principal), id);
-      if (!known || !isVisible(known.target, view)) {
-        throw new HubError('not_found', `Unknown task: ${id.slice(0, 300)}`);
-      }
+    serverOf: (request) => seen(request)?.target.server,
+    addressed(request) {
+      const id = taskOf(request);
+      if (id === undefined) throw new HubError('invalid_input', `${request.method} needs params.taskId, a string.`);
+      const known = seen(request);
+      if (!known) throw new HubError('not_found', `Unknown task: ${id.slice(0, 300)}`);
       return { target: { server: known.target.server, key: id }, edits: {} };
     },
     changed(server, message, text, sessions) {
-      const id = isObject(message.params) ? message.params['taskId'] : undefined;
-      const known = typeof id === 'string' ? at(server, id) : undefined;
+      const id = taskOf({ message });
+      const known = id === undefined ? undefined : at(server, id);
       const session = sessions.byId(known?.sid ?? '');
       if (!known || !session) return;
       const { principal, scope } = session.facts;
@@ -170,6 +190,12 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       return byServer.size;
     },
   };
+}
+
+/** The task that a message names. */
+function taskOf({ message }: { readonly message: RpcMessage }): string | undefined {
+  const id = isObject(message.params) ? message.params['taskId'] : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** The task that a result is: a handle in `task` (2025-11-25), or the result itself (`resultType: "task"`). */

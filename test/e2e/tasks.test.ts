@@ -26,11 +26,13 @@ beforeAll(async () => {
   first = await hostileHttp({
     name: 'first',
     capabilities,
-    tools: ['work', 'other', 'bobs'],
+    tools: ['work', 'other', 'bobs', 'finished'],
     results: {
       work: task('task-of-first'),
       other: task('another'),
       bobs: task('task-of-bob'),
+      finished: task('finished'),
+      'tasks/result finished': '{"content":[{"type":"text","text":"done"}]}',
       'tasks/result task-of-first':
         '{"content":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"task-of-first"}}}',
     },
@@ -130,10 +132,20 @@ test('a stateless client that does not declare the extension is told so, whether
     }
   }
   // The revision has no such method: the result is in the answer to `tasks/get`.
-  const headers = { ...bearer(keys.ann).headers, 'mcp-name': 'another' };
-  const removed = await modern(hub.mcp(), 'tasks/result', { taskId: 'another' }, { headers, meta: follows });
+  const headers = { ...bearer(keys.ann).headers, 'mcp-name': 'nowhere' };
+  const removed = await modern(hub.mcp(), 'tasks/result', { taskId: 'nowhere' }, { headers, meta: follows });
   expect([removed.status, removed.error?.code]).toEqual([404, -32601]);
   expect(asked(first)).toBe(before);
+});
+
+test('a stateless client gets the result of its own task at a server of an older revision, and no other client', async () => {
+  const call = await modern(hub.mcp(), 'tools/call', { name: 'first-finished', arguments: {} }, bearer(keys.ann));
+  expect(call.error).toBeUndefined();
+  const resultFor = (key: string) =>
+    modern(hub.mcp(), 'tasks/result', { taskId: 'finished' }, { headers: bearer(key).headers, meta: follows });
+  const other = await resultFor(keys.bob);
+  expect([other.status, other.error?.code]).toEqual([404, -32601]);
+  expect((await resultFor(keys.ann)).result).toMatchObject({ content: [{ type: 'text', text: 'done' }] });
 });
 
 test('its owner’s session hears of it, no other; and with the tool the task is out of sight', async () => {
