@@ -102,10 +102,29 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /**
- * A request that may be answered with new cookies. Others wait for its answer: one that began meanwhile could be sent
+ * Requests that may be answered with new cookies. Others wait for their answers: one that began meanwhile could be sent
  * with the value of the old cookie for `x-csrf-token` beside the new cookies, and be refused.
  */
 let entering: Promise<unknown> = Promise.resolve();
+
+/** Resolves once none of them is under way; rejects as `fetch` does when the signal is aborted before. */
+async function entered(signal: AbortSignal | undefined): Promise<void> {
+  let gone: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    gone = () => reject(signal?.reason as DOMException);
+    signal?.addEventListener('abort', gone, { once: true });
+  });
+  try {
+    let seen: typeof entering | undefined;
+    while (seen !== entering) {
+      signal?.throwIfAborted();
+      seen = entering;
+      await Promise.race([seen, aborted]);
+    }
+  } finally {
+    if (gone) signal?.removeEventListener('abort', gone);
+  }
+}
 
 function initOf({ method = 'GET', body, headers, signal }: Request, csrf: string | undefined): RequestInit {
   const asIs = body === undefined || body instanceof FormData || typeof body === 'string';
@@ -125,10 +144,10 @@ function initOf({ method = 'GET', body, headers, signal }: Request, csrf: string
 /** The answer as it came. Throws ApiError unless it is good. */
 export async function send(path: string, request: Request = {}): Promise<Response> {
   const { secondCredential = false } = request;
-  if (!secondCredential) await entering;
+  if (!secondCredential) await entered(request.signal);
   const csrf = session.csrf();
   const fetching = fetch(apiUrl(path), initOf(request, csrf));
-  if (secondCredential) entering = fetching.catch(() => undefined);
+  if (secondCredential) entering = Promise.allSettled([entering, fetching]).then(() => undefined);
   const response = await fetching.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, '');
@@ -138,7 +157,7 @@ export async function send(path: string, request: Request = {}): Promise<Respons
   // Sent once more with the cookies that the password was answered with.
   if (failure.error === 'reauthenticate' && (await freshLogin())) return send(path, request);
   if (response.status === 401 && csrf !== undefined && !secondCredential) {
-    await entering;
+    await entered(request.signal);
     const next = session.csrf();
     if (next !== undefined && next !== csrf) return send(path, request);
     session.end('expired', csrf);
