@@ -200,3 +200,17 @@ test('other events pass through to all readers; there is a bound on readers', as
   expect(first?.state.closed).toBe(1);
   expect(stream.readers()).toBe(logLimits.logReaders - 1);
 });
+
+test('whether there are readers is told when the first comes and when the last leaves', async () => {
+  const { stream } = await start();
+  const told: boolean[] = [];
+  stream.onReaders((are) => void told.push(are));
+  const [one, other] = [read(stream), read(stream)];
+  one.reader.close();
+  expect(told).toEqual([true]);
+  other.reader.close();
+  other.reader.close();
+  expect(told).toEqual([true, false]);
+  read(stream);
+  expect(told).toEqual([true, false, true]);
+});

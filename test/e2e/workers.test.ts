@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -21,6 +21,7 @@ import { type Session, session } from '../kit/sessions.ts';
 
 import { cli, failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
+import { zip } from '../kit/zip.ts';
 
 // One hub of several processes that share its port (decisions/0092). Each request has a connection of its own, and
 // connections go to the processes in turn: a request arrives at another one than the request before.
@@ -283,6 +284,24 @@ describe('two workers', () => {
     expect(failed().every((entry) => entry.includes('"worker":1'))).toBe(true);
   });
 
+  test('lose nothing of what was sent ahead, behind a call', async () => {
+    const params = { name: 'progress', arguments: { tag: 'ahead', steps: 4, ms: 50 } };
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const head = `POST /mcp/own HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${call.length}\r\n\r\n`;
+    // More than is read ahead of its turn, so that the connection is paused.
+    const count = 400;
+    const ahead = `GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(1_000)}\r\n\r\n`.repeat(count);
+    for (const _turn of times(2)) {
+      const connection = await wire(Number(new URL(hub.url).port));
+      void connection.send(head + call + ahead);
+      const answers = () => connection.heard.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+      await until('all are answered', () => connection.closed || answers().length === count + 1);
+      expect(new Set(answers())).toEqual(new Set(['HTTP/1.1 200']));
+      expect(answers()).toHaveLength(count + 1);
+      connection.socket.destroy();
+    }
+  });
+
   test('answer nothing but hubs at their own addresses', async () => {
     const open = await openConnection({ url: databaseUrl, dataDir: hub.folder, log: silent });
     const rows = await open.query<{ urls: string[] }>('select urls from toolhub.hubs');
@@ -340,6 +359,28 @@ describe('two workers', () => {
       [1, 2].every((one) => log?.events.slice(events).some(({ data }) => data.includes(`worker=${one}`))),
     );
     log.close();
+  });
+
+  test('keep bundles in the folder of the hub, whichever worker takes them', async () => {
+    // The first was killed, and another is the lead.
+    const mcp_config = { command: process.execPath, args: ['${__dirname}/server.cjs'] };
+    const server = { type: 'node', entry_point: 'server.cjs', mcp_config };
+    const manifest = { manifest_version: '0.3', name: 'notes', version: '1.0.0', description: 'Takes notes', server };
+    const body = new FormData();
+    const archive = zip([
+      { name: 'manifest.json', data: JSON.stringify(manifest) },
+      { name: 'server.cjs', data: '' },
+    ]);
+    body.append('mcpbFile', new Blob([new Uint8Array(archive)]), 'notes.mcpb');
+    const headers = { authorization: `Bearer ${admin}` };
+    const answer = await fetch(`${hub.url}/api/mcpb/upload`, { method: 'POST', body, headers });
+    expect(answer.status, await answer.text()).toBe(201);
+    const data = join(hub.folder, 'data');
+    expect(readdirSync(join(data, 'bundles'))).toHaveLength(1);
+    expect(existsSync(join(data, 'workers', '2', 'bundles'))).toBe(false);
+    const backup = await fetch(`${hub.url}/api/backup`, { headers });
+    const text = Buffer.from(await backup.arrayBuffer()).toString('latin1');
+    expect([backup.status, text.includes('data/bundles/')], text.slice(0, 300)).toEqual([200, true]);
   });
 
   test('stop together, in order', async () => {
