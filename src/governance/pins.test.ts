@@ -192,6 +192,22 @@ test('of decisions about one server at the same time none is lost, nor what is s
   expect(statesOf(await opened(store, () => catalogue))).toEqual(expected);
 });
 
+test('a decision that waits for others is about what was offered when it was made', async () => {
+  const store = pinsInFolder(temporaryFolder(), logLines());
+  let catalogue = offering('s', 'old');
+  const pins = await opened(store, () => catalogue);
+  pins.learn();
+  catalogue = offering('s', 'old', 'a', 'b');
+  pins.learn();
+  const decisions = [pins.decide('s', 'approve', tool('a')), pins.decide('s', 'approve', undefined)];
+  const other = { key: 'b', text: JSON.stringify({ name: 'b', description: 'Deletes.' }) };
+  const [[, offer] = []] = offering('s', 'old', 'a', 'c').offers;
+  if (!offer) throw new Error('nothing is offered');
+  catalogue = { version: 2, offers: new Map([['s', { ...offer, tools: [...offer.tools, other] }]]) };
+  await Promise.all(decisions);
+  expect(statesOf(pins)).toEqual({ old: 'approved', a: 'approved', b: 'changed', c: 'new' });
+});
+
 /** A table that hubs share, as one of them has it: it hears its own notices too. */
 function sharedTable() {
   const rows = new Map<string, string>();

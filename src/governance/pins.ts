@@ -69,6 +69,12 @@ export async function openPins(options: PinOptions, now: () => number = Date.now
   return new ServerPins(options, await options.store.load(), now);
 }
 
+interface Decision {
+  readonly decision: 'approve' | 'reject';
+  readonly items: readonly PinName[] | undefined;
+  readonly until: number;
+}
+
 class ServerPins implements Pins {
   readonly #options: PinOptions;
   readonly #now: () => number;
@@ -253,17 +259,13 @@ class ServerPins implements Pins {
 
   decide(name: string, decision: 'approve' | 'reject', items: readonly PinName[] | undefined) {
     const until = waitsUntil();
-    return this.#inTurn(name, () => this.#decide(name, decision, items, until));
+    // As the one who decides has seen it: it may change while other decisions are written down.
+    const offer = this.#options.catalogue().offers.get(name);
+    return this.#inTurn(name, () => this.#decide(name, offer, { decision, items, until }));
   }
 
-  async #decide(
-    name: string,
-    decision: 'approve' | 'reject',
-    items: readonly PinName[] | undefined,
-    until: number,
-  ): Promise<readonly Pin[]> {
-    const { settings, catalogue, store, changed } = this.#options;
-    const offer = catalogue().offers.get(name);
+  async #decide(name: string, offer: Offer | undefined, { decision, items, until }: Decision): Promise<readonly Pin[]> {
+    const { settings, store, changed } = this.#options;
     const baseline = this.#baselineOf(name);
     if (!offer || !baseline || !settings().servers.has(name))
       throw saying('not_found', 'no_pins', { name: name.slice(0, 200) });
