@@ -158,6 +158,8 @@ export const coreLimits = {
   pageNumber: 1_000_000,
   /** One log line; longer text is cut, with a mark. */
   logLineChars: 4_000,
+  /** A line of a server before secrets are looked for in it: one that is cut in two would not be found. */
+  rawLogLineChars: 16_000,
   /** Comment lines that keep proxies from closing an idle stream. */
   streamKeepAliveMs: 15_000,
   /**

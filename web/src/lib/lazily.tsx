@@ -1,11 +1,12 @@
 import { type ComponentType, useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { connection } from '../api/live.ts';
 import { toast } from '../ui/toast.tsx';
 
 /**
  * A component that is loaded when it is shown first, and then stays. When it cannot be loaded, as from a hub that is
  * away, the page stays as it is and says so: `failed` takes back that it was wanted, and the next time it is tried
- * again.
+ * again. Nothing is asked of a hub that is known to be away: browsers do not ask again for a file that failed.
  */
 export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, failed: (props: P) => void) {
   let loaded: ComponentType<P> | undefined;
@@ -19,7 +20,8 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
     useEffect(() => {
       if (loaded) return;
       let isGone = false;
-      load().then(
+      const loading = connection.get() === 'lost' ? Promise.reject(new Error('the hub is away')) : load();
+      loading.then(
         (component) => {
           loaded = component;
           if (!isGone) show(() => component);

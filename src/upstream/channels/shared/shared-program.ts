@@ -119,7 +119,7 @@ export class SharedProgram {
   log(told: Extract<ToldByHost, { kind: 'log' }>): void {
     const [first = this.#lastLog?.to] = this.#attached;
     // The worker cuts it once more, after it has looked for secrets, which must not be cut in two before that.
-    first?.tell({ ...told, message: told.message.slice(0, coreLimits.logLineChars * 4) });
+    first?.tell({ ...told, message: told.message.slice(0, coreLimits.rawLogLineChars) });
   }
 
   tellPrinted(): void {

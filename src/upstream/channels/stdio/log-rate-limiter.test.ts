@@ -99,6 +99,8 @@ test('a program that floods and ends again and again has one budget, and its las
 
 test('a long line is cut, with a mark', () => {
   const { rateLimiter, written } = gate();
-  rateLimiter.add('x'.repeat(coreLimits.logLineChars + 1));
-  expect(written).toEqual([`${'x'.repeat(coreLimits.logLineChars)}…`]);
+  rateLimiter.add('x'.repeat(coreLimits.rawLogLineChars + 1));
+  expect(written).toEqual([`${'x'.repeat(coreLimits.rawLogLineChars)}…`]);
+  // What the log shows of a line is a part of it: a secret across the end of that part is whole until it is hidden.
+  expect(coreLimits.rawLogLineChars).toBeGreaterThan(2 * coreLimits.logLineChars);
 });

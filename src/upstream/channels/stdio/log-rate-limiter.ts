@@ -33,7 +33,7 @@ export class LineBudget {
 }
 
 /**
- * `write` gets each line, within `coreLimits.logLineChars`, as long as the budget lasts. Then the last
+ * `write` gets each line, within `coreLimits.rawLogLineChars`, as long as the budget lasts. Then the last
  * `upstreamLimits.serverLogLastLines` are held back, and written in order after a line with the number of those left
  * out: when no line came for a moment, when the budget is large enough for them, and at the end.
  */
@@ -68,7 +68,7 @@ export function createLogRateLimiter(write: (line: string) => void, budget: Line
 
   return {
     add(line) {
-      const text = line.length > coreLimits.logLineChars ? `${line.slice(0, coreLimits.logLineChars)}…` : line;
+      const text = line.length > coreLimits.rawLogLineChars ? `${line.slice(0, coreLimits.rawLogLineChars)}…` : line;
       if (timer === undefined && budget.lines >= 1) {
         budget.spend(1);
         return write(text);

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { connectQuery } from '../../api/queries.ts';
 import type { ActivityStats, ServerSummary } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { count, duration, many, percent, short } from '../../lib/format.ts';
@@ -30,7 +32,10 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
   const asleep = enabled.filter(({ status }) => status === 'asleep').length;
   const disabled = (servers ?? []).length - enabled.length;
   const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
-  const tokens = enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
+  // As the panel of the endpoint beside it has it, with the names that clients see. Without that endpoint, of each server.
+  const listed = useQuery(connectQuery({ smart: false, code: false })).data?.cost.all;
+  const tokens =
+    listed && listed.tools > 0 ? listed.tokens : enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
   const needy = enabled.filter((server) => needsPerson(server)).length;
   const starting = enabled.length - ready - needy;
   const missing = [
