@@ -3,7 +3,7 @@ import { api, login } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { follow, visit, violationsInEveryLook } from './kit.ts';
+import { follow, visit, violationsInEveryLook, waitsForAnswers } from './kit.ts';
 
 // Calls that wait for the yes of a person, what servers changed, and policies.
 
@@ -174,7 +174,9 @@ test('limits are set and taken out in the forms of a user, a server and the sett
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await ofUser()).toEqual({ concurrentCalls: 3, callsPerDay: 500 });
+  await until('the page has what was saved', () => !waitsForAnswers(page));
   await follow(page, '/users?open=admin');
+  await expect.poll(() => dialog.getByLabel('At the same time').inputValue()).toBe('3');
   await dialog.getByLabel('At the same time').fill('');
   await dialog.getByLabel('In a day').fill('');
   await dialog.getByRole('button', { name: 'Save' }).click();
