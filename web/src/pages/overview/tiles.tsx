@@ -32,7 +32,7 @@ function ServerTiles({ servers }: Pick<TilesProps, 'servers'>) {
   const asleep = enabled.filter(({ status }) => status === 'asleep').length;
   const disabled = (servers ?? []).length - enabled.length;
   const tools = enabled.reduce((sum, server) => sum + server.tools.enabled, 0);
-  // As the panel of the endpoint beside it has it, with the names that clients see. Without that endpoint, of each server.
+  // As the panel of the endpoint has it, with the names that clients see; without that endpoint, of each server.
   const listed = useQuery(connectQuery({ smart: false, code: false })).data?.cost.all;
   const tokens =
     listed && listed.tools > 0 ? listed.tokens : enabled.reduce((sum, server) => sum + server.tools.tokens, 0);
