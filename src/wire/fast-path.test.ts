@@ -264,7 +264,9 @@ test.each([
   await until('the request', () => responses.length === 1);
   const slow = await wire(server.port);
   await slow.send(post('slow', '', url).slice(0, -1));
-  await until('its beginning', () => server.fastPath?.connections.open === 2);
+  await until('its connection', () => server.fastPath?.connections.open === 2);
+  // What was sent is there: the server reads it in the next turn, before others connect.
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   const [idle, later] = [await wire(server.port), await wire(server.port)];
   await until('all are open', () => server.fastPath?.connections.open === 4);
   const fifth = await wire(server.port);
