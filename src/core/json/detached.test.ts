@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { detached } from './detached.ts';
 
-test('a text with memory of its own is the same text, whatever it has in it', () => {
+test('a text that is copied into memory of its own equals the one it was copied from, with any characters', () => {
   const unit = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('\ud800', '\u00ff', '\u0100'));
   fc.assert(
     fc.property(fc.array(unit), (parts) => {

@@ -268,8 +268,8 @@ function keyOf(id: unknown): string {
 type Seen = 'asks' | 'perhaps' | 'quiet';
 
 /**
- * In which of its tools and prompts a server sends server requests (elicitation, sampling), as far as that was seen. A
- * server does not say it. Below, a tool is either (`Exchange.called`).
+ * The tools and prompts of a server in whose calls it has sent requests to the client (elicitation, sampling). A server
+ * does not say so itself, so this is learned from calls. Below, `tool` stands for either (`Exchange.called`).
  */
 export class ServerRequestHistory {
   readonly #tools = new Map<string, Seen>();
