@@ -1,6 +1,6 @@
 import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
-import { mustSetUpFactor } from '../core/access/rules.ts';
+import { mustSetUpFactor } from '../core/access/identity.ts';
 import type { KeySettings } from '../core/settings/key.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { UserSettings } from '../core/settings/user.ts';

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Cidr, inRanges, parseCidr } from '../core/address.ts';
-import { isInForce } from '../core/access/rules.ts';
+import { isInForce } from '../core/access/identity.ts';
 import { maskKey } from '../core/mask.ts';
 import type { KeySettings } from '../core/settings/key.ts';
 import type { Settings } from '../core/settings/settings.ts';

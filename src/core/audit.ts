@@ -1,5 +1,5 @@
 import type { Principal } from './access/principal.ts';
-import { userOf } from './access/rules.ts';
+import { userOf } from './access/identity.ts';
 import type { Settings } from './settings/settings.ts';
 
 /** How something was done (CONTRACT §9, Audit). */

@@ -1,4 +1,4 @@
-import { isTrusted } from '../core/access/rules.ts';
+import { isTrusted } from '../core/access/grants.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';

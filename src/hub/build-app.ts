@@ -14,7 +14,7 @@ import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Outside } from '../core/access/outside.ts';
 import { managementApi } from '../core/access/endpoint.ts';
-import { userOf } from '../core/access/rules.ts';
+import { userOf } from '../core/access/identity.ts';
 import type { Views } from '../core/access/view.ts';
 
 import type { DatabaseHandle } from '../database/supervise.ts';

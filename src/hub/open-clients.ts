@@ -1,7 +1,7 @@
 import type { Identify } from '../auth/identify.ts';
 import type { ServerRequest } from '../core/protocol/server-requests.ts';
 import type { Outside, Sent } from '../core/access/outside.ts';
-import { isGone, needsCredential } from '../core/access/rules.ts';
+import { isGone, needsCredential } from '../core/access/identity.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
 import type { LoggerFor } from '../core/logger.ts';

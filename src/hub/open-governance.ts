@@ -1,5 +1,5 @@
 import { principalFromId } from '../core/access/principal.ts';
-import { isGone } from '../core/access/rules.ts';
+import { isGone } from '../core/access/identity.ts';
 import type { AuditSink } from '../core/audit.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';

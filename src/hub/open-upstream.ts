@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { slotsOf } from '../core/access/per-user.ts';
-import { isTrusted } from '../core/access/rules.ts';
+import { isTrusted } from '../core/access/grants.ts';
 import type { Closers } from '../core/closers.ts';
 import { errorText } from '../core/errors.ts';
 import type { LoggerFor } from '../core/logger.ts';

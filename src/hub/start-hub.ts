@@ -13,7 +13,7 @@ import { createLoop, type Loop } from '../core/loop.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { createOutside, type Outside } from '../core/access/outside.ts';
 import { mayHear } from '../core/access/decision.ts';
-import { needsCredential } from '../core/access/rules.ts';
+import { needsCredential } from '../core/access/identity.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
 import { readableText } from '../env/withdraw.ts';

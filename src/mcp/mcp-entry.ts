@@ -1,6 +1,7 @@
 import type { ByteBudget } from '../core/byte-budget.ts';
 import type { Outside } from '../core/access/outside.ts';
-import { closedScope, needsCredential, userOf } from '../core/access/rules.ts';
+import { needsCredential, userOf } from '../core/access/identity.ts';
+import { closedScope } from '../core/access/rules.ts';
 import { errorTable, HubError } from '../core/errors.ts';
 import { thenMaybe } from '../core/then-maybe.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';

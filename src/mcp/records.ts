@@ -1,6 +1,6 @@
 import { authLimits } from '../auth/limits.ts';
 import { getsCallersValues } from '../core/access/per-user.ts';
-import { userOf } from '../core/access/rules.ts';
+import { userOf } from '../core/access/identity.ts';
 import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import { actorOf, type AuditEvent, type AuditSink } from '../core/audit.ts';
 import type { ErrorCode } from '../core/errors.ts';

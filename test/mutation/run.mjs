@@ -10,7 +10,7 @@ process.chdir(join(home, '../..'));
 
 /** What decides about calls, and what decides who sees what. */
 const files = [
-  ...['decision', 'explain', 'rules', 'view'].map((name) => `src/core/access/${name}.ts`),
+  ...['decision', 'explain', 'grants', 'identity', 'rules', 'view'].map((name) => `src/core/access/${name}.ts`),
   ...['policies', 'pins'].flatMap((name) =>
     readdirSync(`src/core/${name}`)
       .filter((file) => !file.endsWith('.test.ts'))

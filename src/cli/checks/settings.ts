@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isTrusted } from '../../core/access/rules.ts';
+import { isTrusted } from '../../core/access/grants.ts';
 import { HubError, type Problem } from '../../core/errors.ts';
 import type { ServerSettings, TransportSettings } from '../../core/settings/server.ts';
 import type { Settings } from '../../core/settings/settings.ts';

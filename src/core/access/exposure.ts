@@ -1,5 +1,6 @@
 import { coreLimits } from '../limits.ts';
-import { needsCredential, resolve } from './rules.ts';
+import { needsCredential } from './identity.ts';
+import { resolve } from './rules.ts';
 import { listed } from '../errors.ts';
 import { anonymous, anonymousOutside, type Principal } from './principal.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { entry, group, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { issuedPrincipal, principalFromId, principalId } from './principal.ts';
-import { isAdmin, isGone, resolve } from './rules.ts';
+import { isAdmin, isGone } from './identity.ts';
+import { resolve } from './rules.ts';
 import type { Scope } from './scope.ts';
 
 const all: Scope = { kind: 'all' };

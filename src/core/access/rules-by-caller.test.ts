@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, server, settings, user } from '../../../test/kit/snapshots.ts';
 import type { Principal } from './principal.ts';
-import {
-  closedScope,
-  mustSetUpFactor,
-  needsFactor,
-  reachesGroup,
-  reachesMember,
-  seesEverything,
-  showsMoreToSome,
-} from './rules.ts';
+import { mustSetUpFactor, needsFactor, seesEverything } from './identity.ts';
+import { closedScope, reachesGroup, reachesMember, showsMoreToSome } from './rules.ts';
 import type { Scope } from './scope.ts';
 
 // What is asked about a caller or an endpoint besides which servers are there (`rules.test.ts`).

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
-import { isAdmin, isGone, reaches, resolve } from './rules.ts';
+import { isAdmin, isGone } from './identity.ts';
+import { reaches, resolve } from './rules.ts';
 import { anonymousOutside, type Principal, principalFromId, principalId } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type { KeySettings } from '../settings/key.ts';

@@ -1,11 +1,12 @@
+import { anonymousGrant, everything, grantOf, isMember, isOfAdmin, isPublic } from './grants.ts';
+import { keyOpensGroup, keyOpensServer, narrowed, seesGroup, type Grant } from './grants.ts';
+import { identity, isAdmin, type Identity } from './identity.ts';
 import { HubError } from '../errors.ts';
-import type { Principal, Reach } from './principal.ts';
+import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type { GroupServer, GroupSettings, Selection } from '../settings/group.ts';
-import type { KeySettings } from '../settings/key.ts';
 import type { ServerSettings } from '../settings/server.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { UserSettings } from '../settings/user.ts';
 
 /**
  * Who may reach what (CONTRACT §2): the only place that decides it. Every surface asks `resolve` or `reaches`, so what
@@ -113,38 +114,6 @@ export function reachesMember(
   return grantOf(settings, who, server) !== undefined;
 }
 
-/**
- * True for a server that an admin vouches for: one an admin owns, or a program, which only admins can set up. Servers
- * of other users may not read the hub's environment nor reach private addresses.
- */
-export function isTrusted(settings: Settings, server: ServerSettings): boolean {
-  return server.transport.type === 'stdio' || isOfAdmin(settings, server);
-}
-
-/**
- * True for a server that an admin owns now. A server without an owner belongs to `admin`, also in a file whose users
- * have other names.
- */
-function isOfAdmin({ users }: Pick<Settings, 'users'>, { owner }: ServerSettings): boolean {
-  let roles = rolesOf.get(users);
-  if (!roles) {
-    roles = new Map(users.map(({ username, role }) => [username, role]));
-    rolesOf.set(users, roles);
-  }
-  return (roles.get(owner) ?? (owner === 'admin' ? 'admin' : 'user')) === 'admin';
-}
-
-/** Made once per snapshot: views ask it of each server. */
-const rolesOf = new WeakMap<Settings['users'], ReadonlyMap<string, UserSettings['role']>>();
-
-/**
- * True for a server that every caller may use: an admin has explicitly made it public (CONTRACT §7). That its owner
- * calls it public is not enough.
- */
-export function isPublic(settings: Pick<Settings, 'users'>, server: ServerSettings): boolean {
-  return server.visibility === 'public' && (server.publishedBy !== undefined || isOfAdmin(settings, server));
-}
-
 /** True when an endpoint shows something to some principals that it does not show to one without a credential. */
 export function showsMoreToSome(settings: Settings, scope: Scope): boolean {
   const name = scope.kind === 'named' || scope.kind === 'server' ? scope.name : undefined;
@@ -159,25 +128,6 @@ export function showsMoreToSome(settings: Settings, scope: Scope): boolean {
 export function reachesGroup(settings: Settings, principal: Principal, group: GroupSettings): boolean {
   const who = identity(settings, principal);
   return who !== undefined && seesGroup(who, group) && (who.kind !== 'key' || keyOpensGroup(who.key, group));
-}
-
-/**
- * True when MCP endpoints ask for a credential: as the settings say, and where they are silent for what may come from
- * others (`outside.ts`; CONTRACT §7).
- */
-export function needsCredential({ system }: Pick<Settings, 'system'>, outside: boolean): boolean {
-  return system.routing.enableBearerAuth ?? outside;
-}
-
-/** The user or key behind a principal, live; undefined when it is gone or disabled. */
-export function userOf(settings: Settings, principal: Principal): UserSettings | undefined {
-  if (principal.kind === 'user' || principal.kind === 'app')
-    return settings.users.find(
-      ({ username, createdAt }) => username === principal.username && createdAt === principal.since,
-    );
-  if (principal.kind !== 'key') return undefined;
-  const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
-  return key?.kind === 'user' ? settings.users.find((user) => user.username === key.owner) : undefined;
 }
 
 /** Why a principal reaches a server, in a sentence; undefined when it does not. `ref` names what gives access. */
@@ -229,77 +179,6 @@ export function groupOf(settings: Settings, principal: Principal, scope: Scope):
   return name === undefined || who === undefined ? undefined : groupFor(settings, name, who);
 }
 
-/** True while an access key is enabled and has not expired. */
-export function isInForce({ enabled, expiresAt }: KeySettings): boolean {
-  return enabled && (expiresAt === undefined || Date.now() < expiresAt);
-}
-
-/**
- * True when a principal is no longer valid: the user is gone, the key is gone, disabled or expired, or the owner of a
- * user's key is. Anonymous is never gone.
- */
-export function isGone(settings: Settings, principal: Principal): boolean {
-  return identity(settings, principal) === undefined;
-}
-
-/** True for admins; an access key never is one, nor is a client that an admin let in. */
-export function isAdmin(settings: Settings, principal: Principal): boolean {
-  return principal.kind === 'user' && userOf(settings, principal)?.role === 'admin';
-}
-
-/** True for users whom the settings demand a second factor of at a login with a password. */
-export function needsFactor({ system }: Pick<Settings, 'system'>, { role }: Pick<UserSettings, 'role'>): boolean {
-  const { requireSecondFactor } = system;
-  return requireSecondFactor === 'everyone' || (requireSecondFactor === 'admins' && role === 'admin');
-}
-
-/**
- * True for a user who has logged in without the second factor that the settings demand: until it is set up, or shown,
- * they may do nothing else. Access keys, clients that a user let in and logins at a provider are not meant.
- */
-export function mustSetUpFactor(settings: Settings, principal: Principal): boolean {
-  if (principal.kind !== 'user' || principal.passwordAlone !== true) return false;
-  const user = userOf(settings, principal);
-  return user !== undefined && needsFactor(settings, user);
-}
-
-/** True for those who may know of every server: admins, their own access keys, and keys that open everything. */
-export function seesEverything(settings: Settings, principal: Principal): boolean {
-  const who = identity(settings, principal);
-  if (who?.kind === 'key') return who.key.accessType === 'all';
-  return who?.kind === 'user' && who.user.role === 'admin' && principal.kind !== 'app';
-}
-
-type Identity =
-  | { readonly kind: 'anonymous'; readonly only: 'public' | undefined }
-  /** `readOnly`: through an access key of theirs that only reads. `reach`: of what the user reaches, this alone. */
-  | {
-      readonly kind: 'user';
-      readonly user: UserSettings;
-      readonly readOnly?: boolean | undefined;
-      readonly reach?: Reach | undefined;
-    }
-  | { readonly kind: 'key'; readonly key: KeySettings }
-  /** `groups`: names and ids that the token of a trusted issuer is mapped to. */
-  | { readonly kind: 'issued'; readonly groups: readonly string[] };
-
-function identity(settings: Settings, principal: Principal): Identity | undefined {
-  if (principal.kind === 'anonymous') return { kind: 'anonymous', only: principal.only };
-  if (principal.kind === 'issued') {
-    const issuer = settings.system.trustedIssuers?.find(({ issuer }) => issuer === principal.issuer);
-    return issuer && { kind: 'issued', groups: principal.values.flatMap((value) => issuer.groups.get(value) ?? []) };
-  }
-  const user = userOf(settings, principal);
-  if (principal.kind === 'user') return user && { kind: 'user', user };
-  if (principal.kind === 'app') return user && { kind: 'user', user, reach: principal.reach };
-  const key = settings.keys.find((key) => key.id === principal.id && isInForce(key));
-  if (!key) return undefined;
-  // A user's key acts as its owner, with the owner's rights of this moment; of its own limits only `readOnly` cuts
-  // them.
-  if (key.kind === 'user') return user && { kind: 'user', user, readOnly: key.readOnly };
-  return { kind: 'key', key };
-}
-
 function resolveAll(settings: Settings, who: Identity): Resolved {
   // A key limited to some groups or servers opens their endpoints, never the global one (reference: MCPHub §2.3).
   if (who.kind === 'key' && who.key.accessType !== 'all') return nothing;
@@ -341,152 +220,4 @@ function groupNamed({ groups, system }: Settings, name: string): GroupSettings |
 /** The name by which the group's endpoint is reached: its own, or its id where its own leads nowhere or elsewhere. */
 export function endpointNameOf(settings: Settings, group: GroupSettings): string {
   return groupNamed(settings, group.name) === group ? group.name : group.id;
-}
-
-function seesGroup(who: Identity, group: GroupSettings): boolean {
-  if (who.kind === 'key') return true;
-  if (who.kind === 'issued') return isMember(who, group);
-  if (who.kind === 'user' && who.reach && !touches(who.reach, group)) return false;
-  // A group without a visibility in the file is open to every caller that reaches its servers, as in MCPHub.
-  if (group.visibility === undefined || group.visibility === 'public') return true;
-  if (who.kind === 'anonymous') return false;
-  const { username, role } = who.user;
-  if (role === 'admin' || group.owner === username || isMember(who.user, group)) return true;
-  return group.visibility === 'group' && group.sharedWithUsers.includes(username);
-}
-
-/** Which items of a server a caller may see, before the switches of the server itself. */
-export interface Grant extends Selections {
-  /** Of the tools only those that only read. */
-  readonly readOnly: boolean;
-}
-
-interface Selections {
-  readonly tools: Selection;
-  readonly prompts: Selection;
-  readonly resources: Selection;
-}
-
-const everything: Selections = { tools: 'all', prompts: 'all', resources: 'all' };
-const none: Selections = { tools: [], prompts: [], resources: [] };
-
-/** What of this server may be called; undefined when the server is out of reach. */
-function grantOf(settings: Settings, who: Identity, server: ServerSettings): Grant | undefined {
-  switch (who.kind) {
-    case 'key':
-      return cut(keyGrant(settings, who.key, server), who.key.readOnly);
-    case 'anonymous':
-      return cut(anonymousGrant(settings, server, who.only));
-    case 'issued':
-      return cut(memberGrant(settings, who, server));
-    case 'user':
-      return cut(within(settings, who, server, userGrant(settings, who.user, server)), who.readOnly);
-  }
-}
-
-function cut(selections: Selections | undefined, readOnly = false): Grant | undefined {
-  return selections && { ...selections, readOnly };
-}
-
-/** What a user may see cut down to the reach of a consent: a server that it names, or what its groups select. */
-function within(
-  settings: Settings,
-  who: Extract<Identity, { kind: 'user' }>,
-  server: ServerSettings,
-  seen: Selections | undefined,
-): Selections | undefined {
-  const { reach } = who;
-  if (!reach || !seen || reach.servers.includes(server.name)) return seen;
-  const entries = settings.groups
-    .filter((group) => reach.groups.includes(group.id) && seesGroup(who, group))
-    .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
-  return entries.length === 0 ? undefined : narrowed(seen, entries.reduce<Selections>(widened, none));
-}
-
-/** Whether a group has anything that a consent reaches. */
-function touches({ groups, servers }: Reach, group: GroupSettings): boolean {
-  return groups.includes(group.id) || group.servers.some(({ name }) => servers.includes(name));
-}
-
-/** A server without a visibility is open to callers without a credential on this machine, unless a user added it. */
-function anonymousGrant(
-  settings: Settings,
-  server: ServerSettings,
-  only: 'public' | undefined,
-): Selections | undefined {
-  if (isPublic(settings, server)) return everything;
-  const isPlain = server.visibility === undefined && isOfAdmin(settings, server);
-  return only === undefined && isPlain ? everything : undefined;
-}
-
-/** A key opens what it names. A key that opens everything does not open what users added for themselves. */
-function keyGrant(settings: Settings, { accessType }: KeySettings, server: ServerSettings): Selections | undefined {
-  const isForAll = isOfAdmin(settings, server) || isPublic(settings, server);
-  return accessType !== 'all' || isForAll ? everything : undefined;
-}
-
-function userGrant(settings: Settings, user: UserSettings, server: ServerSettings): Selections | undefined {
-  // A user's server is not shown to every admin's model: its texts come from the user, and the model would read them
-  // with the rights of an admin.
-  if (user.role === 'admin' && isOfAdmin(settings, server)) return everything;
-  if (server.owner === user.username || user.servers.includes(server.name)) return everything;
-  if (isPublic(settings, server)) return everything;
-  // A user's server that says public, but that no admin made public, counts as shared.
-  const isShared = server.visibility === 'group' || server.visibility === 'public';
-  if (isShared && server.sharedWithUsers.includes(user.username)) return everything;
-  return memberGrant(settings, user, server);
-}
-
-/**
- * Access that comes from groups only is what the groups select, on every endpoint. Otherwise the selection would have
- * no effect.
- */
-function memberGrant(settings: Settings, member: Member, server: ServerSettings): Selections | undefined {
-  const entries = settings.groups
-    .filter((group) => isMember(member, group))
-    .flatMap((group) => group.servers.filter((entry) => entry.name === server.name));
-  return entries.length === 0 ? undefined : entries.reduce<Selections>(widened, none);
-}
-
-function widened(a: Selections, b: Selections): Selections {
-  return combine(a, b, (x, y) => (x === 'all' || y === 'all' ? 'all' : [...new Set([...x, ...y])]));
-}
-
-function narrowed(a: Selections, b: Selections): Selections {
-  return combine(a, b, (x, y) => (x === 'all' ? y : y === 'all' ? x : x.filter((name) => y.includes(name))));
-}
-
-function combine(a: Selections, b: Selections, both: (x: Selection, y: Selection) => Selection): Selections {
-  return {
-    tools: both(a.tools, b.tools),
-    prompts: both(a.prompts, b.prompts),
-    resources: both(a.resources, b.resources),
-  };
-}
-
-type Member = Pick<UserSettings, 'groups'>;
-
-function isMember({ groups }: Member, group: GroupSettings): boolean {
-  return groups.includes(group.id) || groups.includes(group.name);
-}
-
-function keyOpensGroup(key: KeySettings, group: GroupSettings): boolean {
-  const named = key.allowedGroups.includes(group.id) || key.allowedGroups.includes(group.name);
-  // Full containment: one server outside the key's list closes the whole group to it.
-  const contained = group.servers.length > 0 && group.servers.every((entry) => key.allowedServers.includes(entry.name));
-  switch (key.accessType) {
-    case 'all':
-      return true;
-    case 'groups':
-      return named;
-    case 'servers':
-      return contained;
-    case 'custom':
-      return named || contained;
-  }
-}
-
-function keyOpensServer(key: KeySettings, server: string): boolean {
-  if (key.accessType === 'all') return true;
-  return key.accessType !== 'groups' && key.allowedServers.includes(server);
 }

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { Principal } from '../../core/access/principal.ts';
-import { userOf } from '../../core/access/rules.ts';
+import { userOf } from '../../core/access/identity.ts';
 import type { ClientSeen } from '../../core/answers/records.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { type ApiEnv, editorOf } from '../frame/caller.ts';

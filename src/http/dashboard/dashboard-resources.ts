@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Outside } from '../../core/access/outside.ts';
-import { needsCredential } from '../../core/access/rules.ts';
+import { needsCredential } from '../../core/access/identity.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { Pool } from '../../upstream/connections/pool.ts';
 import type { ApiEnv } from '../frame/caller.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Outside } from '../../core/access/outside.ts';
 import { anonymous, anonymousOutside, type Principal } from '../../core/access/principal.ts';
-import { needsCredential } from '../../core/access/rules.ts';
+import { needsCredential } from '../../core/access/identity.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { Exposure } from '../../core/answers/records.ts';
 import { adminOnly, type ApiEnv } from '../frame/caller.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { principalFromId } from '../../core/access/principal.ts';
-import { userOf } from '../../core/access/rules.ts';
+import { userOf } from '../../core/access/identity.ts';
 import type { ApprovalAnswer, WaitingApprovalsAnswer } from '../../core/answers/governance.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import { forEachYielding } from '../../core/for-each-yielding.ts';

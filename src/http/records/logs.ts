@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { Principal } from '../../core/access/principal.ts';
-import { isAdmin, reaches } from '../../core/access/rules.ts';
+import { isAdmin } from '../../core/access/identity.ts';
+import { reaches } from '../../core/access/rules.ts';
 import type { LogEntry } from '../../core/answers/records.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { seesEverything } from '../../core/access/rules.ts';
+import { seesEverything } from '../../core/access/identity.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { type ApiEnv, callerOf, type CallerOptions } from '../frame/caller.ts';

@@ -6,7 +6,7 @@ import type { Passwords } from '../../auth/passwords.ts';
 import { type PasskeyAnswer, siteOf } from '../../auth/second-factor/passkeys.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
-import { mustSetUpFactor } from '../../core/access/rules.ts';
+import { mustSetUpFactor } from '../../core/access/identity.ts';
 import type { Me } from '../../core/answers/settings.ts';
 import { type AuditSink, byHub } from '../../core/audit.ts';
 import { HubError, errorText } from '../../core/errors.ts';

@@ -4,7 +4,7 @@ import type { SecondFactors } from '../../auth/second-factor/second-factors.ts';
 import { totpUri } from '../../auth/second-factor/totp.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
-import { needsFactor } from '../../core/access/rules.ts';
+import { needsFactor } from '../../core/access/identity.ts';
 import type { SecondFactor } from '../../core/answers/settings.ts';
 import { HubError } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';

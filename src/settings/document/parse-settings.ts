@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isPublic } from '../../core/access/rules.ts';
+import { isPublic } from '../../core/access/grants.ts';
 import type { Problem } from '../../core/errors.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';

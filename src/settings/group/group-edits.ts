@@ -226,7 +226,7 @@ function setResultTokens(group: Entry, tokens: number | null | undefined): void 
 export function groupAnswer(group: GroupSettings, sees: (server: string) => boolean): Group {
   const { id, name, description = '', owner, visibility, sharedWithUsers, limits, maxResultTokens } = group;
   const servers = group.servers.map((server) => server.name).filter(sees);
-  // A group without a visibility is open to every caller that reaches its servers (core/access/rules.ts), which is the
+  // A group without a visibility is open to every caller that reaches its servers (core/access/grants.ts), which is the
   // same as public.
   const more = { ...(limits && { limits }), ...(maxResultTokens !== undefined && { maxResultTokens }) };
   return { id, name, description, servers, owner, visibility: visibility ?? 'public', sharedWithUsers, ...more };

@@ -1,4 +1,4 @@
-import type { Grant } from '../../core/access/rules.ts';
+import type { Grant } from '../../core/access/grants.ts';
 import { type HubError, listed, type Problem } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';

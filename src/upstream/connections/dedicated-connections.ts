@@ -2,7 +2,7 @@ import { type ClientCapabilities, noCapabilities, type ServerRequest } from '../
 import { HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { type Principal, principalId, principalOf } from '../../core/access/principal.ts';
-import { userOf } from '../../core/access/rules.ts';
+import { userOf } from '../../core/access/identity.ts';
 import { rpcErrors } from '../../core/protocol/rpc.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';
 import type { UserSettings } from '../../core/settings/user.ts';

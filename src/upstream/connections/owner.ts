@@ -1,4 +1,4 @@
-import { isGone, userOf } from '../../core/access/rules.ts';
+import { isGone, userOf } from '../../core/access/identity.ts';
 import { HubError } from '../../core/errors.ts';
 import { isPerUser, isUsedAlone } from '../../core/access/per-user.ts';
 import { type Principal, principalId, principalOf } from '../../core/access/principal.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isTrusted } from '../../core/access/rules.ts';
+import { isTrusted } from '../../core/access/grants.ts';
 import type { Catalogue, Offer } from '../../core/catalogue.ts';
 import type { HubError } from '../../core/errors.ts';
 import type { ServerState } from '../../core/hub.ts';

@@ -1,4 +1,4 @@
-import { isTrusted } from '../../core/access/rules.ts';
+import { isTrusted } from '../../core/access/grants.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';
 import type { Settings } from '../../core/settings/settings.ts';
