@@ -115,11 +115,13 @@ describe('code', () => {
     ['let a = 1;\nlet b = ;', 2],
     ['\n\nthrow new Error("own")', 3],
     ['const a = null;\n\n  a.b()', 3],
-    ['await tools.crm.find({});\nreturn await tools.crm.broken()', undefined],
+    ['await tools.crm.find({ q: "x" });\nreturn await tools.crm.broken()', 2],
+    [
+      'const all = ["x", 1]\nreturn await Promise.all(\n  all.map((q) => tools.crm.find({ q, more: [] }).then(() => tools.crm.nothing())))',
+      3,
+    ],
   ])('%j fails with its place', async (code, line) => {
-    const told = await run(code);
-    expect(told.error).toBeTruthy();
-    if (line !== undefined) expect(told).toMatchObject({ line, column: expect.any(Number) });
+    expect(await run(code)).toMatchObject({ error: expect.any(String), line, column: expect.any(Number) });
   });
 
   test.each([

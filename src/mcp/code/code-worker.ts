@@ -35,11 +35,14 @@ const prelude = `(() => {
     get: (_, name) => (typeof name === 'string' && name !== 'then' ? get(name) : undefined),
     set: () => false,
   });
-  const tool = (server, name) => async (args = {}) => {
-    const { value, error } = parse(await call(server, name, stringify(args) ?? 'null'));
-    if (error !== undefined) throw new Error(error);
-    return value;
+  const answer = async (sent, place) => {
+    const { value, error } = parse(await sent);
+    if (error === undefined) return value;
+    // The stack of an error made here would not lead to the code: nothing of it is under way now.
+    throw Object.defineProperty(new Error(error), 'stack', { value: place.stack, writable: true, configurable: true });
   };
+  const tool = (server, name) => async (args = {}) =>
+    answer(call(server, name, stringify(args) ?? 'null'), new Error());
   Object.defineProperty(globalThis, 'tools', { value: named((server) => named((name) => tool(server, name))) });
   const shown = (value) => (typeof value === 'string' ? value : value instanceof Error ? String(value) : stringify(value) ?? String(value));
   const write = (...values) => log(values.map(shown).join(' '));
