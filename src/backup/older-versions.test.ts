@@ -1,10 +1,13 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
 import type { Database } from '../database/database.ts';
 import { migrate, readMigrations } from '../database/migrate.ts';
+import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { openConnection, openDatabase } from '../database/open.ts';
+import { createDatabase } from '../database/supervise.ts';
 import { restoreBackup } from './restore.ts';
 import { writeBackup } from './write-backup.ts';
 
@@ -21,22 +24,43 @@ async function oldTables(database: Pick<Database, 'tx' | 'query'>, last: number)
     database,
     migrations.filter(({ number }) => number <= last),
   );
+  await writtenBy(database, last, 1);
+}
+
+/** What hubs of a version write; `turn` is part of each key. */
+async function writtenBy(database: Pick<Database, 'query'>, last: number, turn: number): Promise<void> {
   await database.query(
     `insert into toolhub.activity (id, at, server, tool, duration_ms, status, principal, result_bytes)
-     values ('019a0000-0000-7000-8000-000000000001', now(), 'mail', 'send', 1.5, 'success', 'user:ann', 10)`,
+     values ($1, now(), 'mail', 'send', 1.5, 'success', 'user:ann', 10)`,
+    [uuid(turn)],
   );
   await database.query(
-    `insert into toolhub.logs (id, hub, at, level, service, message) values (9007199254740993, 1, now(), 'info', 'hub', 'started')`,
+    `insert into toolhub.logs (id, hub, at, level, service, message) values (9007199254740993, $1, now(), 'info', 'hub', 'started')`,
+    [turn],
   );
-  await database.query(`insert into toolhub.revocations (username, jti, until_ms) values ('ann', '', 5)`);
+  await database.query(`insert into toolhub.revocations (username, jti, until_ms) values ($1, '', 5)`, [`ann${turn}`]);
+  for (const [since, sql] of later) if (since <= last) await database.query(sql, [uuid(turn)]);
 }
+
+const uuid = (turn: number) => `019a0000-0000-7000-8000-00000000000${turn}`;
+
+/** By the number of the migration that made their tables: the columns that it gave them. */
+const later: readonly (readonly [number, string])[] = [
+  [
+    18,
+    `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at) values ($1, 'h', 'user:ann', 'waiting',
+       '{"who":"user:ann","principal":"user:ann","server":"mail","tool":"send","arguments":"{}"}', now(), now() + interval '1 hour')`,
+  ],
+  [18, `insert into toolhub.call_running (id, hub, calls) values ('server:mail', $1, 1)`],
+  [20, `insert into toolhub.hubs (id, urls, secret_hash, version) values ($1, '{}', 'x', '0')`],
+];
 
 /** What code of today reads. */
 async function contentOf(database: Pick<Database, 'query'>) {
   const [row] = await database.query(
     `select a.kind, a.client, a.tool, l.id::text as log, l.security, (select count(*)::int from toolhub.revocations) as ended,
             (select count(*)::int from toolhub.pins) as pins
-     from toolhub.activity a, toolhub.logs l where l.message = 'started'`,
+     from toolhub.activity a, toolhub.logs l where l.message = 'started' order by a.id, l.hub`,
   );
   return row;
 }
@@ -76,6 +100,17 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
       await oldTables(database, last);
       await migrate(database);
       expect(await contentOf(database)).toEqual(expected);
+      // A hub of that version that still runs goes on.
+      await writtenBy(database, last, 2);
+      expect(await contentOf(database)).toEqual({ ...expected, ended: 2 });
+      if (last < 18 || url === undefined) return;
+      const handle = createDatabase({ url, dataDir: '', log: silent });
+      atEnd(() => handle.close());
+      handle.start();
+      const approvals = await approvalsInTable(handle).waiting(Date.now());
+      expect(approvals.map(({ who, server, tool }) => [who, server, tool])).toEqual(
+        [1, 2].map(() => ['user:ann', 'mail', 'send']),
+      );
     },
   );
 });

@@ -25,6 +25,24 @@ test('hubs that start together migrate once and all find the tables', async () =
   expect(new Set(applied?.map(({ number }) => number)).size).toBe(applied?.length);
 });
 
+// Hubs of the version before use the tables while the next one is started beside them (docs/operations.md, Upgrade).
+test.each(readMigrations().map(({ name, sql }) => [name, sql]))(
+  '%s leaves what hubs of the version before read and write',
+  (_, sql) => {
+    const statements = sql.replaceAll(/--.*/g, '').split(';');
+    for (const statement of statements) {
+      expect(statement).not.toMatch(
+        /\b(rename|truncate|set not null|drop (table|column|constraint|default|schema))\b/i,
+      );
+      expect(statement).not.toMatch(
+        /\balter (table \S+ )?(column|alter)\b|\b(delete|update)\b|\badd (constraint|check|unique)\b/i,
+      );
+      for (const column of statement.match(/\badd column [^,]+/gi) ?? [])
+        if (/not null/i.test(column)) expect(column).toMatch(/\bdefault\b/i);
+    }
+  },
+);
+
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   async function open() {
     const database = await openDatabase(await places[kind]());

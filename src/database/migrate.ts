@@ -20,20 +20,31 @@ interface Applied {
 /** Any number, the same in all hubs: who holds this lock migrates, the others wait. */
 const lockKey = 7_046_201;
 
+/** What `migrate` found. */
+export interface Migrated {
+  /** The extension is there, installed by us if we may. */
+  readonly hasVector: boolean;
+  /** A newer hub has changed the tables. */
+  readonly isNewer: boolean;
+}
+
 /**
  * Brings the schema `toolhub` up to date, all or nothing; safe when several hubs do it at once. Throws HubError
- * `misconfigured` when the database is newer than this hub, or a migration it recorded is not the one we have.
- * `hasVector`: the extension is there, installed by us if we may.
+ * `misconfigured` when the database is newer than this hub, but for `mayBeNewer`, or a migration it recorded is not the
+ * one we have.
  */
 export async function migrate(
   database: Pick<Connection, 'tx'>,
   migrations: readonly Migration[] = readMigrations(),
-): Promise<{ hasVector: boolean }> {
+  mayBeNewer = false,
+): Promise<Migrated> {
   return database.tx(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [lockKey]);
     await ensureHome(tx);
     const hasVector = await ensureVector(tx);
     const applied = await tx.query<Applied>('select number, checksum from toolhub.migrations order by number');
+    const isNewer = newerOf(applied, migrations) !== undefined;
+    if (!mayBeNewer) refuseNewer(applied, migrations);
     check(applied, migrations);
     const done = new Set(applied.map(({ number }) => number));
     for (const migration of migrations) {
@@ -45,7 +56,7 @@ export async function migrate(
         checksum(migration),
       ]);
     }
-    return { hasVector };
+    return { hasVector, isNewer };
   });
 }
 
@@ -98,18 +109,25 @@ export function refuseNewer(
   applied: readonly Pick<Applied, 'number'>[],
   migrations: readonly Migration[] = readMigrations(),
 ): void {
-  const newest = Math.max(0, ...migrations.map(({ number }) => number));
-  const newer = applied.find(({ number }) => number > newest);
-  if (newer !== undefined) {
-    throw new HubError(
-      'misconfigured',
-      `Cannot use this database: a newer Tool Hub changed it (migration ${newer.number}, this version knows ${newest}). Install the newer version, or name another database in DB_URL.`,
-    );
-  }
+  const newer = newerOf(applied, migrations);
+  if (newer === undefined) return;
+  throw new HubError(
+    'misconfigured',
+    `Cannot use this database: a newer Tool Hub changed it (migration ${newer}, this version knows ${newestOf(migrations)}). Install the newer version, or name another database in DB_URL.`,
+  );
+}
+
+/** The number of a migration that this hub does not know yet. */
+function newerOf(applied: readonly Pick<Applied, 'number'>[], migrations: readonly Migration[]): number | undefined {
+  const newest = newestOf(migrations);
+  return applied.find(({ number }) => number > newest)?.number;
+}
+
+function newestOf(migrations: readonly Migration[]): number {
+  return Math.max(0, ...migrations.map(({ number }) => number));
 }
 
 function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
-  refuseNewer(applied, migrations);
   const known = new Map(migrations.map((migration) => [migration.number, migration]));
   for (const { number, checksum: recorded } of applied) {
     const migration = known.get(number);

@@ -14,13 +14,15 @@ export interface DatabasePlace {
 
 /**
  * Opens the database and brings its tables up to date. The caller closes it. `stop` breaks off the making of an
- * embedded one.
+ * embedded one. `isAgain`: this hub has had it open. Where a newer hub has changed the tables meanwhile, it goes on as
+ * if its connection had held: a migration leaves what the version before works with.
  */
-export async function openDatabase(place: DatabasePlace, stop?: AbortSignal): Promise<Database> {
+export async function openDatabase(place: DatabasePlace, stop?: AbortSignal, isAgain = false): Promise<Database> {
   const { log } = place;
   const connection = await openConnection(place, stop);
   try {
-    const { hasVector } = await migrate(connection);
+    const { hasVector, isNewer } = await migrate(connection, undefined, isAgain);
+    if (isNewer) log.warn('A newer Tool Hub has changed the database. This one goes on with it until it ends');
     if (!hasVector) log.debug('The database has no vector extension; embeddings stay in memory');
     return { ...connection, hasVector };
   } catch (error) {

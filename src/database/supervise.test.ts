@@ -7,7 +7,8 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { databaseWaitMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
 import { freePort } from '../../test/kit/processes.ts';
 import { until, within } from '../../test/kit/until.ts';
-import type { DatabasePlace } from './open.ts';
+import { migrate, readMigrations } from './migrate.ts';
+import { type DatabasePlace, openConnection } from './open.ts';
 import { createDatabase } from './supervise.ts';
 import type { DatabaseHandle } from './supervise.ts';
 
@@ -220,6 +221,26 @@ test('after the server died and came back the hub is connected again and listens
   await until('it hears again', () => heard.includes('again'));
   expect(heard).toEqual([undefined, undefined, 'again']);
   expect([...new Set(states)]).toEqual(['ready', 'down']);
+});
+
+test('a hub that has had the database open goes on with what a newer one made of it; one that starts is refused', async () => {
+  const place = await places.postgres();
+  const warnings: string[] = [];
+  const database = handle({ ...place, log: { ...silent, warn: (text) => void warnings.push(text) } });
+  database.start();
+  const open = await database.whenReady(databaseWaitMs);
+  const newer = await openConnection(place);
+  atEnd(() => newer.close());
+  const sql = 'create table toolhub.newer (n int)';
+  await migrate(newer, [...readMigrations(), { number: 9001, name: '9001-newer.sql', sql, needsVector: false }]);
+  await newer.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await until('it is connected again', () => database.current() !== undefined && database.current() !== open);
+  expect(warnings.filter((text) => text.includes('A newer Tool Hub has changed the database'))).toHaveLength(1);
+  const starting = handle(place);
+  starting.start();
+  await expect(starting.whenReadyOrRefused()).rejects.toMatchObject({ code: 'misconfigured' });
 });
 
 test('an embedded database that breaks is opened again, with every acknowledged row', async () => {

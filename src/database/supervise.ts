@@ -68,6 +68,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   const hearing = createHearing();
   let state: DatabaseState = place.url === 'off' ? { state: 'off' } : { state: 'opening' };
   let database: Database | undefined;
+  let wasOpen = false;
   let running: Promise<void> | undefined;
   const wanted = deferred<void>();
   const attempted = deferred<undefined>();
@@ -88,8 +89,9 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   async function session(): Promise<void> {
     let open: Database | undefined;
     try {
-      open = await openDatabase(place, stop.signal);
+      open = await openDatabase(place, stop.signal, wasOpen);
       if (stop.signal.aborted) return;
+      wasOpen = true;
       database = open;
       await hearing.attach(open);
       const ready = { state: 'ready', kind: open.kind, hasVector: open.hasVector } as const;
