@@ -85,6 +85,8 @@ export const upstreamLimits = {
   installLeftMs: 30 * 60_000,
   /** The processes of launchers are looked at this often: what the start of a server loses by it at most. */
   installLookMs: 150,
+  /** What group a process is in is remembered from one look to the next, and where the last was this long ago not. */
+  groupsKnownMs: 2_000,
   /**
    * A launcher that has a process at work for this long may have started a program that is not recognised, so it is
    * spoken to; so is one that is silent for this long.

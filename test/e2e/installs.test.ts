@@ -70,6 +70,7 @@ test('a launcher may install for as long as it takes when the program connects i
   const hub = await testHub({ mcpServers: { slow: npx.server('slow') }, env: short });
   const { phase, shown } = await watching(hub);
   const { phaseSince } = await phase('slow', 'installing');
+  await until('it installs', () => npx.count('slow', 'install') === 1);
   await until('twice the timeout is over', () => Date.now() - Date.parse(phaseSince ?? '') > 2_000);
   expect(await shown('slow')).toMatchObject({ status: 'connecting', phase: 'installing', attempts: 0 });
   expect(npx.events('slow').map(({ event }) => event)).toEqual(['install']);
@@ -105,6 +106,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
     // A server that does not care that its stdin ends.
     const hub = await hubProcess({ mcpServers: { s: npx.server('pkg', { ignoreEof: true }) } });
     await until('it installs', () => npx.count('pkg', 'install') === 1);
+    // An answer comes when the hub is done with starting it: what is killed in the middle of that has noted nothing.
+    await hub.health();
     const { code } = await hub.stop(signal);
     if (signal !== 'SIGKILL') expect(code).toBe(0);
     const [first] = npx.events('pkg');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { statFields } from '../../../disk/process-start.ts';
+import { upstreamLimits } from '../../limits.ts';
 
 export interface GroupMember {
   readonly pid: number;
@@ -23,18 +24,25 @@ export function openProcessTable(platform: NodeJS.Platform = process.platform): 
   return { members: psMembers };
 }
 
-/** Reads `/proc`. What group a process is in is read once, for a process that is new since the last look. */
+/**
+ * Reads `/proc`. What group a process is in is read once, for a process that is new since the last look; again where
+ * that was long ago, since another process may have its number by now, and of what could lead one of the groups.
+ */
 function linuxTable(): ProcessTable {
   let groupOf = new Map<string, number>();
+  let lookedAt = -Infinity;
   let own: number | undefined;
   return {
     async members(groups) {
       own ??= groupIn(await textOf('/proc/self/stat'));
       const found = new Map<number, GroupMember[]>();
       const known = new Map<string, number>();
+      if (performance.now() - lookedAt > upstreamLimits.groupsKnownMs) groupOf = new Map();
+      lookedAt = performance.now();
       for (const pid of await readdir('/proc')) {
         if (!/^\d+$/.test(pid)) continue;
-        const group = groupOf.get(pid) ?? groupIn(await textOf(`/proc/${pid}/stat`));
+        const before = groups.has(Number(pid)) ? undefined : groupOf.get(pid);
+        const group = before ?? groupIn(await textOf(`/proc/${pid}/stat`));
         // A child of the hub is in the group of the hub until it gets one of its own.
         if (group > 0 && group !== own) known.set(pid, group);
         if (!groups.has(group)) continue;

@@ -76,6 +76,7 @@ export function openProgram(options: StdioOptions, events: ChannelEvents): Chann
   try {
     const { command, args } = options.spawned ?? options;
     const env = childEnv(options.inheritedEnv, options.env, options.owner, options.installMark);
+    options.reaper.prepare();
     child = startChild(command, args, options.cwd, env);
     child.once('exit', () => options.spawned?.ended?.(env));
   } catch (error) {

@@ -10,7 +10,9 @@ import { atEnd } from '../../../../test/kit/at-end.ts';
 import { builtParts } from '../../../../test/kit/built-parts.ts';
 import { logLines } from '../../../../test/kit/channel-log.ts';
 import { descendants, isAlive, processes } from '../../../../test/kit/processes.ts';
+import { setLimits } from '../../../../test/kit/limits.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { upstreamLimits } from '../../limits.ts';
 import { endOrphans, ownerMark } from './orphans.ts';
 import { signalGroup } from './process-group.ts';
 import { openReaper } from './reaper.ts';
@@ -100,6 +102,28 @@ test('a shell that was killed is replaced and knows all groups', async () => {
   });
   await reaper.close();
   await until('both are gone', () => !isAlive(first.pid) && !isAlive(second.pid));
+});
+
+test('the shell is there before the first process is', async () => {
+  const reaper = openReaper();
+  reaper.prepare();
+  const [shell] = shells(process.pid);
+  expect(shell).toBeDefined();
+  const group = startGroup();
+  reaper.add(group.pid);
+  expect(shells(process.pid)).toEqual([shell]);
+  await reaper.close();
+  await until('it is gone', () => !isAlive(group.pid));
+});
+
+test('an installation that does not end is ended when its time is over', async () => {
+  setLimits(upstreamLimits, { installLeftMs: 2_000 });
+  const reaper = openReaper();
+  const group = startGroup();
+  // Its leader counts as the launcher, and nothing as the program.
+  reaper.add(group.pid, { launcher: '.', program: 'no process has this' });
+  await reaper.close();
+  await until('both are gone', () => !isAlive(group.pid) && shells(process.pid).length === 0);
 });
 
 test('a reaper that was never needed starts nothing', async () => {

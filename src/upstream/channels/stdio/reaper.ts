@@ -10,6 +10,11 @@ import { upstreamLimits } from '../../limits.ts';
  */
 export interface Reaper {
   /**
+   * Before a process is started: the shell is there when its group is added. A hub that is killed between the two
+   * leaves the process running, and starting the shell would take most of that time.
+   */
+  prepare(): void;
+  /**
    * `installing`: how to tell that the launcher that leads the group has come to the program. Added again without it,
    * the group is treated as any other.
    */
@@ -38,7 +43,7 @@ export interface LauncherSigns {
  * every signal meant for the hub, because the groups must be ended after the hub and not before. Nothing but POSIX
  * shell, so that it runs on the smallest image; some shells do not know the `--` of kill.
  */
-const script = `
+const script = () => `
 trap '' HUP INT TERM
 groups=' '
 installs=' '
@@ -67,7 +72,7 @@ send() {
 }
 end() {
   send TERM
-  for second in 1 2; do
+  for look in 1 2; do
     [ -z "$found" ] && return
     sleep 1
     send 0
@@ -125,7 +130,7 @@ export function openReaper(): Reaper {
   function start(): void {
     if (process.platform === 'win32' || starts >= startsAllowed) return;
     starts++;
-    const child = spawn('/bin/sh', ['-c', script, 'toolhub-reaper'], {
+    const child = spawn('/bin/sh', ['-c', script(), 'toolhub-reaper'], {
       cwd: '/',
       detached: true,
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
@@ -145,6 +150,9 @@ export function openReaper(): Reaper {
   }
 
   return {
+    prepare() {
+      if (!closed && !shell) start();
+    },
     add(pgid, installing) {
       if (closed || (shell && groups.has(pgid) && groups.get(pgid) === installing)) return;
       groups.set(pgid, installing);
