@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
+import { canSandbox } from '../kit/can-sandbox.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -13,16 +14,6 @@ import { until } from '../kit/until.ts';
 const script = fileURLToPath(new URL('../kit/fixtures/evaluate.mjs', import.meta.url));
 const program = { command: process.execPath, args: [script] };
 const read = [dirname(script)];
-
-/** Containers without user namespaces: the hub refuses there, which has a test of its own below. */
-const canSandbox = (() => {
-  try {
-    execFileSync('bwrap', ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 let hub: TestHub;
 let admin: string;

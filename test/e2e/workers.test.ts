@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openConnection } from '../../src/database/open.ts';
 import { createDatabase } from '../../src/database/supervise.ts';
@@ -11,14 +12,18 @@ import { createActivityLog } from '../../src/logs/activity.ts';
 import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { askable, askingStdio, begin, filled, reply, type Told, toldBy } from '../kit/asking.ts';
+import { authorize, handClient } from '../kit/authorizing.ts';
+import { canSandbox } from '../kit/can-sandbox.ts';
 import { sharedPostgres, silent } from '../kit/databases.ts';
 import { wire } from '../kit/fast-path.ts';
 import { type Hostile, hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { oauthFixture } from '../kit/oauth-server.ts';
+import { person } from '../kit/person.ts';
 import { descendants, freePort, isAlive } from '../kit/processes.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { setUpTotp } from '../kit/second-factor.ts';
 import { type Session, session } from '../kit/sessions.ts';
-
+import { hasSmallDisks, smallDisk } from '../kit/small-disk.ts';
 import { cli, failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 import { zip } from '../kit/zip.ts';
@@ -322,6 +327,161 @@ describe('two workers', () => {
     }
   });
 
+  /** A server that both workers have. */
+  const added = async (name: string, config: Record<string, unknown>) => {
+    const body = { name, config: { visibility: 'public', ...config } };
+    const made = await api(hub, 'POST', '/servers', { token: admin, body });
+    expect(made.status, made.text).toBe(201);
+    await until(`every worker has ${name}`, async () => {
+      const lists = await Promise.all(times(6).map(() => rpc(hub.mcp(name), 'tools/list', {}, { headers: alone })));
+      return lists.every(({ result }) => (result?.tools ?? []).length > 0);
+    });
+  };
+
+  test('start one process for fifty first calls, which sleeps when both are idle', async () => {
+    const gate = join(temporaryFolder(), 'gate');
+    const lazy = hostileStdio({ name: 'lazy', gate });
+    await added('lazy', { ...lazy.config, startOnDemand: true, idleTimeoutMs: 300 });
+    const asleep = () => until('its process is gone', () => !lazy.pids().some(isAlive));
+    for (const turn of times(2)) {
+      await asleep();
+      const before = lazy.pids().length;
+      writeFileSync(gate, '');
+      const calls = times(50).map((i) => echo(hub, 'lazy', `lazy ${turn} ${i}`));
+      await until('it is being started', () => lazy.pids().length > before);
+      // Both workers wait for it by now.
+      await Promise.all(times(6).map(() => rpc(hub.mcp('own'), 'tools/list', {}, { headers: alone })));
+      rmSync(gate);
+      for (const [i, { text }] of (await Promise.all(calls)).entries()) expect(text).toContain(`lazy ${turn} ${i}`);
+      expect(lazy.pids()).toHaveLength(before + 1);
+    }
+    expect(lazy.received('tools/call')).toHaveLength(100);
+    // A call at one of them keeps it awake, though the other is idle for longer.
+    const params = { name: 'delay', arguments: { ms: 1_500, tag: 'awake' } };
+    expect((await rpc(hub.mcp('lazy'), 'tools/call', params, { headers: alone })).text).toContain('awake');
+    await asleep();
+    const { body } = await api(hub, 'GET', '/servers/lazy', { token: admin });
+    expect((body.data as { status: string }).status).toBe('asleep');
+  });
+
+  test.runIf(canSandbox)('share a program in a sandbox, and keep what is in one of a session apart', async () => {
+    const script = fileURLToPath(new URL('../kit/fixtures/evaluate.mjs', import.meta.url));
+    const config = { command: process.execPath, args: [script], sandbox: { read: [dirname(script)] } };
+    const code = (file: string) => `const n = (globalThis.n = (globalThis.n ?? 0) + 1);
+      const { existsSync } = await load('node:fs');
+      return [process.env.HOME, n, existsSync(${JSON.stringify(file)})].join()`;
+    await added('boxed', config);
+    const home = join(hub.folder, 'data', 'sandbox', 'boxed');
+    const secret = join(hub.folder, 'data', 'hub.secret');
+    const params = { name: 'evaluate', arguments: { code: code(secret) } };
+    const answers = await Promise.all(
+      times(8).map(() => rpc(hub.mcp('boxed'), 'tools/call', params, { headers: alone })),
+    );
+    const said = answers.map(({ result }) => result?.content?.[0]?.text);
+    expect(new Set(said)).toEqual(new Set(times(8).map((i) => `${home},${i + 1},false`)));
+    await added('boxes', { ...config, perSessionClient: true });
+    const sessions = await Promise.all(times(4).map(() => session(hub.mcp('boxes'), { headers: alone })));
+    for (const one of sessions)
+      for (const turn of times(2)) {
+        const { result, text } = await one.call('evaluate', { code: code(secret) });
+        expect(result?.content?.[0]?.text, text).toMatch(new RegExp(`/boxes,${turn + 1},false$`));
+      }
+    for (const one of sessions) await one.end();
+  });
+
+  test('go on with a stream that broke, whichever worker is asked', async () => {
+    for (const turn of times(4)) {
+      const one = await session(hub.mcp('own'), { headers: alone });
+      const params = { name: 'progress', arguments: { tag: `resumed ${turn}`, steps: 8, ms: 40 } };
+      const call = await one.begin('tools/call', { ...params, _meta: { progressToken: 'p' } }, { id: 'call' });
+      await call.message('progress', ({ method }) => method === 'notifications/progress');
+      call.close();
+      const headers = { ...one.headers, 'last-event-id': call.events.at(-1)?.id ?? '' };
+      const rest = await stream(hub.mcp('own'), { headers });
+      const answer = await rest.message('the answer', ({ id }) => id === 'call');
+      expect(answer.result?.content?.[0]?.text).toBe(`resumed ${turn} done after 8`);
+      const heard = [...call.messages, ...rest.messages].flatMap(({ params }) => params?.progress ?? []);
+      expect(heard).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      rest.close();
+    }
+  });
+
+  test('hear of a sign-in to a server, which is made once', async () => {
+    const fixture = await oauthFixture();
+    const config = { type: 'streamable-http', url: fixture.url, oauth: {}, visibility: 'public' };
+    expect((await api(hub, 'POST', '/servers', { token: admin, body: { name: 'mail', config } })).status).toBe(201);
+    await until('it waits for a sign-in', async () =>
+      (await api(hub, 'GET', '/servers/mail', { token: admin })).text.includes('oauth_required'),
+    );
+    const opened = await person().open(`${hub.url}/oauth/sign-in/mail`);
+    expect(opened.status, opened.text).toBe(200);
+    const calls = async (tag: string) => {
+      const params = { name: 'echo', arguments: { text: tag } };
+      return Promise.all(times(6).map(() => rpc(hub.mcp('mail'), 'tools/call', params, { headers: alone })));
+    };
+    const work = (tag: string) =>
+      until(`every worker calls it: ${tag}`, async () => (await calls(tag)).every(({ text }) => text.includes(tag)));
+    await work('signed in');
+    expect(fixture.authorizations).toHaveLength(1);
+    fixture.expireAll();
+    await work('renewed');
+    const renewed = fixture.exchanges.filter((form) => form.get('grant_type') === 'refresh_token');
+    expect(renewed).toHaveLength(1);
+  });
+
+  test('let in a client of a user, whichever of them it comes to, until the user shuts it out', async () => {
+    const ann = await userToken(hub, admin, 'ann', { servers: ['own'] });
+    const client = await handClient(hub.url);
+    const { status, body } = await client.redeem(await authorize(client.address(), { username: 'ann' }));
+    expect(status, JSON.stringify(body)).toBe(200);
+    const statuses = async (token: string) => {
+      const headers = { ...alone, authorization: `Bearer ${token}` };
+      const answers = await Promise.all(times(6).map(() => rpc(hub.mcp('own'), 'tools/list', {}, { headers })));
+      return [...new Set(answers.map((answer) => answer.status))];
+    };
+    expect(await statuses(body.access_token)).toEqual([200]);
+    const again = await client.refresh(body.refresh_token);
+    expect(again.status).toBe(200);
+    expect(await statuses(again.body.access_token)).toEqual([200]);
+    const { data } = (await api(hub, 'GET', '/auth/grants', { token: ann })).body;
+    const [grant] = data as { id: string }[];
+    expect((await api(hub, 'DELETE', `/auth/grants/${grant?.id}`, { token: ann })).status).toBe(200);
+    for (const token of [body.access_token, again.body.access_token])
+      await until('every worker refuses it', async () => String(await statuses(token)) === '401');
+  });
+
+  test('show calls of both on live pages, and wait for one yes', async () => {
+    const page = await stream(`${hub.url}/api/events`, { headers: { authorization: `Bearer ${admin}` } });
+    const text = '@approve("admin") forbid(principal, action, resource == Tool::"own/echo");';
+    const put = async (policies: unknown) =>
+      expect((await api(hub, 'PUT', '/system-config', { token: admin, body: { policies } })).status).toBe(200);
+    await put([{ id: 'ask', text }]);
+    const waiting = async () => {
+      const { body } = await api(hub, 'GET', '/approvals', { token: admin });
+      return (body.data as { id: string; state: string }[]).filter(({ state }) => state === 'waiting');
+    };
+    const isKnown = async () =>
+      (await Promise.all(times(6).map(() => rpc(hub.mcp('own'), 'tools/list', {}, { headers: alone })))).length > 0;
+    await until('every worker has the policy', isKnown);
+    const calls = times(6).map((i) => echo(hub, 'own', `approved ${i}`));
+    await until('all wait', async () => (await waiting()).length === 6);
+    const told = page.events.filter(({ data }) => data.includes('changed')).length;
+    expect(told).toBeGreaterThan(0);
+    for (const { id } of await waiting()) {
+      const decided = await api(hub, 'POST', `/approvals/${id}`, { token: admin, body: { decision: 'approve' } });
+      expect(decided.status, decided.text).toBe(200);
+    }
+    for (const [i, { text: said }] of (await Promise.all(calls)).entries()) expect(said).toContain(`approved ${i}`);
+    await put(null);
+    const called = () => page.events.filter(({ data }) => data.includes('called')).length;
+    for (const turn of times(4)) {
+      const before = called();
+      await until('the policy is gone', async () => (await echo(hub, 'own', `seen ${turn}`)).error === undefined);
+      await until('the page is told of a call', () => called() > before);
+    }
+    page.close();
+  });
+
   test('start a server again for both, and once', async () => {
     const before = own.pids();
     expect((await api(hub, 'POST', '/servers/own/reload', { token: admin, body: {} })).status).toBe(200);
@@ -363,6 +523,21 @@ describe('two workers', () => {
       [1, 2].every((one) => log?.events.slice(events).some(({ data }) => data.includes(`worker=${one}`))),
     );
     log.close();
+  });
+
+  test('leave no client waiting that was given to a worker which then ends', async () => {
+    // The other is the lead now.
+    const pid = await pidOf(hub, 1);
+    process.kill(pid, 'SIGSTOP');
+    // In turn: one of them is given to the worker that takes nothing now.
+    const calls = times(4).map((turn) => echo(hub, 'remote', `stopped ${turn}`).catch(String));
+    const done: unknown[] = [];
+    for (const call of calls) void call.then((answer) => done.push(answer));
+    await until('the others are answered', () => done.length === 3);
+    process.kill(pid, 'SIGKILL');
+    const failed = (await Promise.all(calls)).filter((answer) => typeof answer === 'string');
+    expect(failed).toEqual([expect.stringMatching(/socket hang up|ECONNRESET/)]);
+    await until('there are two again', async () => servingAt(hub).length === 2 && (await reachable(hub)) === 2);
   });
 
   test('keep bundles in the folder of the hub, whichever worker takes them', async () => {
@@ -464,6 +639,22 @@ test('second factors are known with workers and without, where JWT_SECRET is not
   const after = await hubProcess({ folder, env: { DB_URL } });
   await enters(after, during);
   await after.stop('SIGTERM');
+});
+
+test.runIf(hasSmallDisks)('a first start of workers on a full disk keeps its secrets once there is room', async () => {
+  const { folder, ...disk } = smallDisk();
+  writeFileSync(join(folder, 'mcp_settings.json'), '{"mcpServers": {}}');
+  disk.fill();
+  const env = { DB_URL: await (await sharedPostgres()).createDatabase(), WORKERS: '2' };
+  const hub = await hubProcess({ folder, env });
+  const token = await login(hub);
+  expect((await hub.health()).status).toBe('degraded');
+  disk.free();
+  await until('it has recovered', async () => (await hub.health()).status === 'healthy');
+  await hub.stop('SIGTERM');
+  const again = await hubProcess({ folder, env });
+  expect((await api(again, 'GET', '/servers', { token })).status).toBe(200);
+  await again.stop('SIGTERM');
 });
 
 describe('started by a cluster of Node', () => {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { newClosers } from '../../core/closers.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { createFullDiskRetry } from '../../disk/full-disk-retry.ts';
+import { createFullDiskRetry, type FullDiskRetry } from '../../disk/full-disk-retry.ts';
 import type { Env } from '../../env/env.ts';
 import { createLog } from '../../logs/log.ts';
 import { usualFormat } from '../../logs/output.ts';
@@ -32,9 +32,12 @@ export async function runWorkers(env: Env): Promise<ExitCode> {
   refuseOtherCluster();
   const stop = watchStopSignals();
   const log = createLog({ level: env.logLevel, format: env.logFormat ?? usualFormat() }).for('hub');
-  const secrets = await secretsOf(env, log);
-  const dataDir = resolve(env.dataDir);
   const closers = newClosers();
+  // Secrets that a full disk has no room for are written later.
+  const room = createFullDiskRetry(log);
+  closers.add(() => room.close());
+  const secrets = await secretsOf(env, log, room);
+  const dataDir = resolve(env.dataDir);
   const programs = openPrograms(env, log);
   closers.add(() => programs.close());
   const startOf = (number: number): Omit<WorkerStart, 'reports'> => ({
@@ -63,8 +66,7 @@ function refuseOtherCluster(): void {
  * What the workers sign and seal with: those of `DATA_DIR`, which the first of them would make, and the others have to
  * have. `JWT_SECRET` stays what it is: where it is not set, the database has a secret for what hubs seal in it.
  */
-async function secretsOf(env: Env, log: Logger): Promise<HubSecrets> {
-  const room = createFullDiskRetry(log);
+async function secretsOf(env: Env, log: Logger, room: FullDiskRetry): Promise<HubSecrets> {
   const dataDir = await openDataDir(env.dataDir, log, room);
   try {
     refuseHalfRestored(dataDir.path);
@@ -72,7 +74,6 @@ async function secretsOf(env: Env, log: Logger): Promise<HubSecrets> {
     return Object.fromEntries(names.map((name) => [name, dataDir.secret(name, 32)]));
   } finally {
     dataDir.close();
-    room.close();
   }
 }
 

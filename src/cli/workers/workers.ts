@@ -4,6 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { deferred } from '../../core/deferred.ts';
 import type { LogEntry } from '../../core/log-entry.ts';
 import type { Logger } from '../../core/logger.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import type { WorkerNote } from '../../hub/worker.ts';
 import type { ProgramHost } from '../../upstream/channels/shared/program-host.ts';
 import { type ExitCode, exitCodes } from '../exit.ts';
@@ -41,6 +42,8 @@ interface Place {
 function newToLead() {
   return {
     connections: new OnTheirWay(cliLimits.handoversWaiting),
+    /** Closes each connection that was not sent yet: what waits to be sent to a process that ends stays open here. */
+    unsent: new Set<() => void>(),
     entries: new OnTheirWay(cliLimits.loggedWaiting),
     /** Entries that were not sent. */
     missed: 0,
@@ -95,7 +98,9 @@ export class Workers {
     own.on('message', (message: FromWorker, handle?: unknown) => this.#heard(place, message, handle));
     // Messages that could not be sent any more.
     own.on('error', () => undefined);
+    const closeUntaken = watchUntaken(own);
     own.once('exit', (code, signal) => {
+      closeUntaken();
       if (place.process === own) this.#ended(place, signal ?? `exit code ${code}`);
     });
   }
@@ -112,19 +117,9 @@ export class Workers {
         return this.#ready(place);
       case 'not started':
         return this.#first.resolve(message.code);
-      case 'connection': {
-        const close = (): void => (handle as { close?(): void } | undefined)?.close?.();
-        if (handle === undefined) break;
-        const { unread } = message;
-        const isTaken = this.#toLead.connections.take((sent) =>
-          this.#send(this.#lead, { kind: 'connection', unread }, handle, () => {
-            sent();
-            close();
-          }),
-        );
-        if (!isTaken) close();
+      case 'connection':
+        if (handle !== undefined) this.#giveToLead(message.unread, handle);
         break;
-      }
       case 'logged':
         return this.#logged(message.entry);
       case 'read':
@@ -143,6 +138,23 @@ export class Workers {
       case 'metrics':
         this.#collecting.get(message.id)?.(place.number, message.text);
     }
+  }
+
+  #giveToLead(unread: Buffer, handle: unknown): void {
+    const { connections, unsent } = this.#toLead;
+    const close = (): void => closeHandle(handle);
+    unsent.add(close);
+    const over = (): void => {
+      unsent.delete(close);
+      close();
+    };
+    const isTaken = connections.take((sent) =>
+      this.#send(this.#lead, { kind: 'connection', unread }, handle, () => {
+        sent();
+        over();
+      }),
+    );
+    if (!isTaken) over();
   }
 
   #ready(place: Place): void {
@@ -182,7 +194,9 @@ export class Workers {
   #chooseLead(): void {
     if (this.#lead?.isReady !== true) {
       this.#lead = this.#places.find(({ isReady }) => isReady);
+      const { unsent } = this.#toLead;
       this.#toLead = newToLead();
+      for (const close of unsent) close();
     }
     this.#tellLead();
   }
@@ -237,4 +251,27 @@ export class Workers {
     const all = await Promise.race([codes, late]);
     return all.every((code) => code === 0) ? exitCodes.stopped : exitCodes.failed;
   }
+}
+
+/**
+ * Node's cluster gives a process the next connection when it has taken the one before. One that was given to a process
+ * which ends before it takes it stays open in this process, and its client would wait for ever (Node 20 to 24). The
+ * function that is returned closes it, where it was not taken.
+ */
+function watchUntaken({ process: own }: Process): () => void {
+  const send = own.send.bind(own);
+  let last: unknown;
+  Object.defineProperty(own, 'send', {
+    value(...sent: Parameters<typeof send>): boolean {
+      const [message, handle] = sent;
+      if (isObject(message) && message['act'] === 'newconn') last = handle;
+      return send(...sent);
+    },
+  });
+  return () => closeHandle(last);
+}
+
+/** A connection as it is passed between processes. Closing one again does nothing. */
+function closeHandle(handle: unknown): void {
+  if (isObject(handle) && typeof handle['close'] === 'function') handle['close']();
 }

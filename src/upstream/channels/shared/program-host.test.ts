@@ -95,7 +95,7 @@ function hosted() {
 
 /** A channel of a worker, and what it heard. */
 function opened(client: ProgramClient, program: WantedProgram) {
-  const heard = { messages: [] as string[], closed: [] as string[], log: [] as string[] };
+  const heard = { messages: [] as string[], closed: [] as string[], log: [] as string[], phases: [] as string[] };
   const at = (level: string) => (message: string) => void heard.log.push(`${level} ${message}`);
   const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   const channel = client.open(
@@ -105,6 +105,7 @@ function opened(client: ProgramClient, program: WantedProgram) {
       message: (_, text) => heard.messages.push(text) > 0,
       large: (answer) => heard.messages.push(answer.read().text) > 0,
       failed: () => undefined,
+      progress: ({ phase }) => void heard.phases.push(phase),
       closed: ({ message }) => void heard.closed.push(message),
     },
   );
@@ -134,6 +135,17 @@ test('neither a large log message nor large settings of one server end a worker'
   );
   await until('the other is heard', () => other.messages.length === 1);
   expect(one.isGone()).toBe(false);
+});
+
+test('a worker that comes while a package is installed hears of it', async () => {
+  const { programs, worker } = hosted();
+  const first = opened(worker(1).client, wanted('s'));
+  await until('it runs', () => programs.length === 1);
+  programs[0]?.events.progress?.({ phase: 'installing' });
+  await until('the first hears of it', () => first.phases.length === 1);
+  const later = opened(worker(2).client, wanted('s'));
+  await until('so does the other', () => later.phases.length === 1);
+  expect([first.phases, later.phases]).toEqual([['installing'], ['installing']]);
 });
 
 test('a program is read no further while a worker does not take what it says, and is read on when it has', async () => {

@@ -5,7 +5,7 @@ import type { LargeAnswer } from '../../../core/protocol/large-answer.ts';
 import { errorResponseText, isObject, resultText, type RpcMessage, rpcErrors } from '../../../core/protocol/rpc.ts';
 import { relatedTask } from '../../../core/protocol/server-requests.ts';
 import { metaKeys } from '../../../core/protocol/stateless.ts';
-import type { Channel, ChannelEvents } from '../channel.ts';
+import type { Channel, ChannelEvents, StartProgress } from '../channel.ts';
 import { logged } from '../messages.ts';
 import { CallTable } from './call-table.ts';
 import { toldError, type ToldByHost } from './told.ts';
@@ -38,6 +38,8 @@ export class SharedProgram {
   /** What was sent before there was a channel: the program before this one is still ending. */
   #early: { readonly from: Attachment; readonly text: string }[] = [];
   #isLaunched: boolean | undefined;
+  /** How far its start is, for workers that come later. */
+  #progress: StartProgress | undefined;
   #over: HubError | undefined;
   #lastOwnId = 0;
   /** Those that cannot take more now. */
@@ -66,7 +68,10 @@ export class SharedProgram {
       message: (message, text) => this.#received(message, text),
       large: (answer) => this.#answeredLarge(answer),
       failed: (id, error) => this.#failed(id, error),
-      progress: (progress) => this.#tellAll({ kind: 'progress', progress }),
+      progress: (progress) => {
+        this.#progress = progress;
+        this.#tellAll({ kind: 'progress', progress });
+      },
       closed: (error) => this.end(error),
     });
     this.#channel = channel;
@@ -86,6 +91,7 @@ export class SharedProgram {
     if (this.#over) return one.tell({ kind: 'closed', error: toldError(this.#over) });
     this.#attached.add(one);
     this.#lastLog = undefined;
+    if (this.#progress) one.tell({ kind: 'progress', progress: this.#progress });
     if (this.#isLaunched !== undefined) one.tell({ kind: 'launched', isKnown: this.#isLaunched });
     this.#tellContested();
   }
