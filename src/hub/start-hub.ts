@@ -228,7 +228,10 @@ function startInBackground(servers: ServerReadiness, database: Startable, smart:
   smart.start(servers.settled(hubLimits.startCalmMs));
 }
 
-/** What a stopping hub does first: the others send nothing more here, what runs is answered, streams end. */
+/**
+ * What a stopping hub does first: what comes is answered for the last time over its connection, the other hubs send
+ * nothing more here, what runs is answered, streams end.
+ */
 function drainAtEnd(
   closers: Closers,
   { server, fastPath, closeOthers }: Pick<HttpServer, 'server' | 'fastPath' | 'closeOthers'>,
@@ -236,8 +239,14 @@ function drainAtEnd(
   { replicas, waiting }: { readonly replicas: OpenReplicas | undefined; readonly waiting: () => number },
 ): void {
   const passed = replicas ? [replicas.streams] : [];
-  closers.add(() => closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed], closeOthers()));
+  closers.add(async () => {
+    // What has arrived while this process got no CPU is read first: new connections, then requests on them.
+    await setImmediate();
+    await setImmediate();
+    await closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed], closeOthers());
+  });
   if (replicas) closers.add(() => replicas.leave(waiting));
+  closers.add(() => fastPath.lastAnswers());
 }
 
 function openLog(env: Env, closers: Closers, worker: Worker | undefined): LogBook {

@@ -54,9 +54,11 @@ test('an answer that no attempt brought to its hub is not taken for one that is 
   expect(sent([{ ...ping, params: {} }])).toMatchObject({ here: 1, hubs: [] });
 });
 
-test('what one hub alone has goes there also while that hub stops, and nowhere else', () => {
-  places['dddddddd'] = 'leaving';
-  for (const message of [ping, answerTo('bbbbbbbb')])
-    expect(sent([message], { at: 'dddddddd' }).hubs).toEqual(['dddddddd']);
+test('what one hub alone has goes there also while that hub stops or answers late, and nowhere else', () => {
+  for (const place of ['leaving', 'silent'] as const) {
+    places['dddddddd'] = place;
+    for (const message of [ping, answerTo('bbbbbbbb')])
+      expect(sent([message], { at: 'dddddddd' }).hubs).toEqual(['dddddddd']);
+  }
   expect(sent([ping], { at: 'eeeeeeee' })).toMatchObject({ hubs: [], here: 1 });
 });

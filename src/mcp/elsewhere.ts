@@ -4,6 +4,7 @@ import { readResultName } from '../core/large-results.ts';
 import { errorTable } from '../core/errors.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, rpcErrors, type RpcMessage } from '../core/protocol/rpc.ts';
+import type { HubPlace } from '../replicas/peers.ts';
 import type { Replicas } from '../replicas/replicas.ts';
 import { PlainRequest } from '../wire/http.ts';
 import { hubOfEvent } from './event-log.ts';
@@ -76,7 +77,7 @@ function hubFor({ req }: RequestContext, about: About, { replicas, sessions }: E
   const lastEvent = req.method === 'GET' ? req.headers['last-event-id'] : undefined;
   const named = typeof lastEvent === 'string' ? hubOfEvent(lastEvent) : hubsNamedIn(about)[0];
   const place = named === undefined ? undefined : replicas.placeOf(named);
-  if (named !== undefined && (place === 'reachable' || place === 'leaving')) return { kind: 'hub', hub: named };
+  if (named !== undefined && isPassedTo(place)) return { kind: 'hub', hub: named };
   if (place === 'here') return undefined;
   // Only the call that asked can use an answer.
   if ((place === 'unreachable' || place === 'gone') && hasAnswer(about)) return { kind: 'lost', place };
@@ -89,6 +90,11 @@ function hubFor({ req }: RequestContext, about: About, { replicas, sessions }: E
   const isThere = home !== undefined && ['here', 'reachable'].includes(replicas.placeOf(home));
   const hub = isThere ? home : replicas.heirOf(facts.sid);
   return hub === replicas.id ? undefined : { kind: 'hub', hub };
+}
+
+/** Whether what only a hub has is passed on to it. */
+export function isPassedTo(place: HubPlace | undefined): boolean {
+  return place === 'reachable' || place === 'leaving' || place === 'silent';
 }
 
 /** The hubs that one of these is about: a request can go to one. */

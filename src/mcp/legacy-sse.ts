@@ -12,7 +12,7 @@ import { changedText } from './announcer.ts';
 import { clientName } from './client-name.ts';
 import { cancelInFlight, type EndpointOptions, heard } from './endpoint.ts';
 import { type ClientFacts, InFlight, type LiveSession, type SessionFacts } from './sessions.ts';
-import { atItsHub } from './elsewhere.ts';
+import { atItsHub, isPassedTo } from './elsewhere.ts';
 import { readMessage } from './incoming.ts';
 import type { Reply } from './reply.ts';
 import { type ClientMessage, clientRequest } from './request.ts';
@@ -146,7 +146,7 @@ function noStream(context: RequestContext): void {
 function isElsewhere({ req }: RequestContext, sid: string, { replicas }: EndpointOptions): boolean {
   const hub = hubOf(sid);
   const place = hub === undefined || isPassedOn(req) ? undefined : replicas?.placeOf(hub);
-  return place === 'reachable' || place === 'leaving';
+  return isPassedTo(place);
 }
 
 /** The live session of a stream: it exists exactly as long as the stream. */

@@ -14,6 +14,11 @@ export const replicaLimits = {
   helloMs: 2_000,
   /** A hub that missed so many in a row cannot be reached. */
   helloMisses: 2,
+  /**
+   * Calls that were sent to such a hub before are waited for this long: it may have got no CPU. Where it is cut off,
+   * they fail as late as that.
+   */
+  silentMs: 20_000,
   /** A hub that stops waits this long at most until the others know: milliseconds, but where all are busy. */
   goodbyeMs: 3_000,
   /** Then for what they had sent just before: it is on its way on connections that look idle. */

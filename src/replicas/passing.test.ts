@@ -142,6 +142,37 @@ test('a hub that does not answer any more is found out', async () => {
   expect(peer.isReachable).toBe(false);
 });
 
+test('a hub that answers late is begun with nothing more, and what it has is not cut until it was silent for long', async () => {
+  const hub = await otherHub();
+  const peer = await reached(hub.url);
+  const [first, second] = [client(), client()];
+  pass(peer, first);
+  pass(peer, client(), 'GET');
+  const [there, stream] = await until('both are there', () => hub.waiting.length === 2 && hub.waiting);
+  setLimits(replicaLimits, { helloMs: 20 });
+  hub.mute();
+  for (let i = 0; i < replicaLimits.helloMisses; i++) await peer.look();
+  expect([peer.isReachable, peer.isSilent]).toEqual([false, true]);
+  await until('its stream has ended', () => stream?.destroyed);
+  // What only it has still goes there.
+  pass(peer, second);
+  const answer = await until('the second is there', () => hub.waiting[2]);
+  there?.end('done');
+  answer.end('done too');
+  await until('both are answered', () => first.seen.isEnded && second.seen.isEnded);
+  expect([first.seen, second.seen]).toMatchObject([
+    { text: 'done', failed: [] },
+    { text: 'done too', failed: [] },
+  ]);
+  const last = client();
+  pass(peer, last);
+  await until('the last is there', () => hub.waiting[3]);
+  setLimits(replicaLimits, { silentMs: 0 });
+  await peer.look();
+  await until('it is cut', () => last.seen.failed.length > 0);
+  expect([peer.isSilent, last.seen.failed]).toEqual([false, [true]]);
+});
+
 test('a connection that fails breaks nothing that is under way, and its request counts as not sent', async () => {
   const hub = await otherHub();
   const peer = await reached(hub.url);

@@ -15,6 +15,11 @@ export interface Peer {
   readonly isReachable: boolean;
   /** It is about to stop: what is under way there is still passed on to it. */
   readonly isLeaving: boolean;
+  /**
+   * It has missed questions, and what was sent to it before may still be answered: nothing more is begun there, and
+   * what only it has is still passed on to it.
+   */
+  readonly isSilent: boolean;
   /** Its servers are connected, as far as they will: it may take over sessions. */
   readonly isSettled: boolean;
   /** Connections to it, for streams or for all else; undefined while it is not reachable. */
@@ -45,97 +50,156 @@ export interface PeerOptions {
 
 /** Connections to a hub that has proven to be there. */
 interface Reached {
+  readonly origin: string;
   readonly hello: Pool;
   readonly calls: Way;
   readonly streams: Way;
 }
 
-export function createPeer({ id, urls }: Pick<HubRow, 'id' | 'urls'>, options: PeerOptions): Peer {
-  const { changed } = options;
-  let reached: Reached | undefined;
-  let state: HelloState | undefined;
-  let clockAhead = 0;
-  let misses = 0;
-  let leavingSince: number | undefined;
-  let isClosed = false;
-  let looking: Promise<void> | undefined;
+export function createPeer(row: Pick<HubRow, 'id' | 'urls'>, options: PeerOptions): Peer {
+  return new OtherHub(row, options);
+}
 
-  function drop(): void {
-    const was = reached;
-    reached = undefined;
-    if (!was) return;
-    end(was);
-    changed(peer);
+class OtherHub implements Peer {
+  readonly id: HubId;
+  address: string | undefined = undefined;
+  readonly #urls: readonly string[];
+  readonly #options: PeerOptions;
+  #reached: Reached | undefined;
+  #state: HelloState | undefined;
+  #clockAhead = 0;
+  #misses = 0;
+  #leavingSince: number | undefined;
+  #silentSince: number | undefined;
+  #isClosed = false;
+  #looking: Promise<void> | undefined;
+
+  constructor({ id, urls }: Pick<HubRow, 'id' | 'urls'>, options: PeerOptions) {
+    this.id = id;
+    this.#urls = urls;
+    this.#options = options;
   }
 
-  async function ask(on: Pool, leaving = ''): Promise<boolean> {
-    const answer = await askHub(on, { id, leaving, ...options }).catch(() => undefined);
-    if (!answer) return false;
-    state = answer;
-    clockAhead = answer.now - performance.now();
-    return true;
+  get passing(): number {
+    return this.#reached ? this.#reached.calls.underWay + this.#reached.streams.underWay : 0;
   }
 
-  async function look(): Promise<void> {
-    if (reached) {
-      misses = (await ask(reached.hello)) ? 0 : misses + 1;
-      if (misses >= replicaLimits.helloMisses && !isEnding()) drop();
-    } else if (leavingSince === undefined) {
-      const found = await reach(urls, ask);
+  get isReachable(): boolean {
+    return this.#reached !== undefined && this.#leavingSince === undefined && this.#silentSince === undefined;
+  }
+
+  get isLeaving(): boolean {
+    return this.#reached !== undefined && this.#leavingSince !== undefined;
+  }
+
+  get isSilent(): boolean {
+    return this.#reached !== undefined && this.#silentSince !== undefined;
+  }
+
+  get isSettled(): boolean {
+    return this.#state?.isSettled === true;
+  }
+
+  get at(): number {
+    return performance.now() + this.#clockAhead;
+  }
+
+  way(isStream: boolean): Way | undefined {
+    return isStream ? this.#reached?.streams : this.#reached?.calls;
+  }
+
+  look(): Promise<void> {
+    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+  }
+
+  failed(): Promise<void> {
+    if (!this.#reached) return Promise.resolve();
+    // One connection says little about the others: that hub is asked, and one more miss is enough.
+    this.#misses = replicaLimits.helloMisses - 1;
+    return this.look();
+  }
+
+  leaves(): void {
+    if (this.#leavingSince !== undefined) return;
+    this.#leavingSince = performance.now();
+    this.#options.changed(this);
+  }
+
+  async sayGoodbye(): Promise<void> {
+    if (this.#reached) await this.#ask(this.#reached.hello, '1');
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#reached) {
+      if (await this.#ask(this.#reached.hello)) return this.#answered();
+      this.#misses++;
+      if (this.#misses >= replicaLimits.helloMisses && !this.#isEnding) this.#missed();
+    } else if (this.#leavingSince === undefined) {
+      const found = await reach(this.#urls, (hello) => this.#ask(hello));
       if (!found) return;
-      if (isClosed || leavingSince !== undefined) return end(found);
-      reached = found;
-      misses = 0;
-      changed(peer);
+      if (this.#isClosed || this.#isLeavingNow()) return end(found);
+      this.#reached = found;
+      this.#misses = 0;
+      this.#options.changed(this);
     }
   }
 
-  /** One that stops takes no new connection, and still answers what it has: that is not cut. */
-  function isEnding(): boolean {
-    if (leavingSince === undefined || peer.passing === 0) return false;
-    return performance.now() - leavingSince < replicaLimits.leavingMs;
+  async #ask(on: Pool, leaving = ''): Promise<boolean> {
+    const answer = await askHub(on, { id: this.id, leaving, ...this.#options }).catch(() => undefined);
+    if (!answer) return false;
+    this.#state = answer;
+    this.#clockAhead = answer.now - performance.now();
+    return true;
   }
 
-  const peer: Peer = {
-    id,
-    address: undefined,
-    get passing() {
-      return reached ? reached.calls.underWay + reached.streams.underWay : 0;
-    },
-    get isReachable() {
-      return reached !== undefined && leavingSince === undefined;
-    },
-    get isLeaving() {
-      return reached !== undefined && leavingSince !== undefined;
-    },
-    get isSettled() {
-      return state?.isSettled === true;
-    },
-    way: (isStream) => (isStream ? reached?.streams : reached?.calls),
-    get at() {
-      return performance.now() + clockAhead;
-    },
-    look: () => (looking ??= look().finally(() => (looking = undefined))),
-    failed() {
-      if (!reached) return Promise.resolve();
-      // One connection says little about the others: that hub is asked, and one more miss is enough.
-      misses = replicaLimits.helloMisses - 1;
-      return peer.look();
-    },
-    leaves() {
-      if (leavingSince !== undefined) return;
-      leavingSince = performance.now();
-      changed(peer);
-    },
-    async sayGoodbye() {
-      if (reached) await ask(reached.hello, '1');
-    },
-    close() {
-      isClosed = true;
-      drop();
-    },
-  };
-  return peer;
+  #answered(): void {
+    this.#misses = 0;
+    if (this.#silentSince === undefined) return;
+    this.#silentSince = undefined;
+    this.#options.changed(this);
+  }
+
+  /**
+   * A hub that gets no CPU for a moment misses questions, and does what it was asked all the same: calls there are not
+   * cut at once. Streams are: their clients come back, and may be served elsewhere.
+   */
+  #missed(): void {
+    const reached = this.#reached;
+    if (!reached || this.#leavingSince !== undefined) return this.#drop();
+    if (this.#silentSince === undefined) {
+      this.#silentSince = performance.now();
+      this.#reached = { ...reached, streams: new Way(reached.origin, replicaLimits.passedStreams) };
+      reached.streams.destroy();
+      this.#options.changed(this);
+    }
+    if (this.passing === 0 || performance.now() - this.#silentSince >= replicaLimits.silentMs) this.#drop();
+  }
+
+  #drop(): void {
+    const reached = this.#reached;
+    const isKnown = this.#silentSince !== undefined;
+    this.#reached = undefined;
+    this.#silentSince = undefined;
+    if (!reached) return;
+    end(reached);
+    if (!isKnown) this.#options.changed(this);
+  }
+
+  /** It may have said so while it was waited for. */
+  #isLeavingNow(): boolean {
+    return this.#leavingSince !== undefined;
+  }
+
+  /** One that stops takes no new connection, and still answers what it has: that is not cut. */
+  get #isEnding(): boolean {
+    if (this.#leavingSince === undefined || this.passing === 0) return false;
+    return performance.now() - this.#leavingSince < replicaLimits.leavingMs;
+  }
 }
 
 /** By the first of its addresses that proves to be it. */
@@ -144,6 +208,7 @@ async function reach(urls: readonly string[], proves: (hello: Pool) => Promise<b
     if (origin === undefined) continue;
     const { passedCalls, passedStreams } = replicaLimits;
     const reached = {
+      origin,
       hello: helloPool(origin),
       calls: new Way(origin, passedCalls),
       streams: new Way(origin, passedStreams),

@@ -6,7 +6,7 @@ import type { Passes } from './pass.ts';
 import { createPeer, type Peer } from './peer.ts';
 
 /** Where a hub is, as another one sees it. */
-export type HubPlace = 'here' | 'reachable' | 'leaving' | 'unreachable' | 'gone';
+export type HubPlace = 'here' | 'reachable' | 'leaving' | 'silent' | 'unreachable' | 'gone';
 
 /** The other hubs that have the same secret. */
 export interface Peers {
@@ -71,7 +71,8 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
     placeOf(id) {
       const peer = peers.get(id);
       if (!peer) return 'gone';
-      return peer.isLeaving ? 'leaving' : peer.isReachable ? 'reachable' : 'unreachable';
+      if (peer.isReachable) return 'reachable';
+      return peer.isLeaving ? 'leaving' : peer.isSilent ? 'silent' : 'unreachable';
     },
     reachable: () => [...peers.values()].filter(({ isReachable }) => isReachable).map(({ id }) => id),
     isAt: (address) => [...peers.values()].some((peer) => peer.address === address),

@@ -6,6 +6,11 @@ import { PlainConnection } from './plain-connection.ts';
 
 /** Connections of the fast path, beside those of node:http. */
 export interface FastPath {
+  /**
+   * From now on each answer closes its connection, those of node:http too. One that waits stays open: a request may be
+   * on its way.
+   */
+  lastAnswers(): void;
   /** Closes those that wait for a request, and the others as soon as they have answered. */
   end(): void;
   /** Closes all. */
@@ -57,6 +62,7 @@ export function createFastPath(
   const own = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners('connection');
   let ending = false;
+  let isLast = false;
   const options = {
     takes,
     handle,
@@ -83,9 +89,13 @@ export function createFastPath(
     const connection = new PlainConnection(socket, options);
     admitted.reader = connection;
     plain.add(connection);
+    if (isLast) connection.lastAnswer();
     if (ending) connection.end();
   });
-  server.prependListener('request', (req, res) => connections.of(req.socket)?.asked(req, res));
+  server.prependListener('request', (req, res) => {
+    if (isLast) res.shouldKeepAlive = false;
+    connections.of(req.socket)?.asked(req, res);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // In the middle of an answer nothing else can be sent.
     if (!(socket instanceof Socket) || !socket.writable || connections.of(socket)?.answers === true) {
@@ -102,6 +112,10 @@ export function createFastPath(
   }, sweepMs).unref();
   server.on('close', () => clearInterval(sweep));
   return {
+    lastAnswers() {
+      isLast = true;
+      for (const connection of plain) connection.lastAnswer();
+    },
     end() {
       ending = true;
       for (const connection of plain) connection.end();

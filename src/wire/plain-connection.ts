@@ -71,10 +71,15 @@ export class PlainConnection implements ResponseEnds {
     this.#socket.destroySoon();
   }
 
-  /** Closes it as soon as nothing is worked on. */
+  /** Closes it behind the next answer; one that waits stays open for a request that is on its way. */
+  lastAnswer(): void {
+    this.#ending = true;
+  }
+
+  /** Closes it as soon as nothing is worked on, and no part of a request is here. */
   end(): void {
     this.#ending = true;
-    if (!this.#response) this.#socket.destroySoon();
+    if (!this.#response && !this.#unread) this.#socket.destroySoon();
   }
 
   destroy(): void {

@@ -22,6 +22,8 @@ import { keepTable } from './table.ts';
 
 /** How long each fault lasts; PostgreSQL is away for three times as long. */
 const seconds = Number(process.env['CHAOS_SECONDS'] ?? 20);
+/** Only the faults whose names have this in them. */
+const only = process.env['CHAOS_ONLY'] ?? '';
 const clientCount = 20;
 const pauseMs = 100;
 
@@ -152,6 +154,7 @@ test('three hubs through faults', async () => {
 
   const rows: string[] = [];
   async function scenario(name: string, work: () => Promise<void>): Promise<void> {
+    if (!name.includes(only)) return;
     counts = new Counts();
     const own = counts;
     await work();
