@@ -178,6 +178,7 @@ function opening(opener: ChannelOpener, { signIns, credentials, programs }: Open
     return openChannel(server, events, {
       ...opener,
       passed: headers,
+      isOfSession: given.isOfSession,
       own,
       programs: opened ? undefined : programs,
       // Its own values, also when others are bound by now: a program that ends still prints the old ones.

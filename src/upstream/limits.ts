@@ -327,6 +327,9 @@ export const upstreamLimits = {
   openapiRedirects: 5,
   /** Connections kept to one REST API. */
   openapiConnections: 64,
+  /** Cookies that are kept for one session, as many as browsers keep of a site, and characters of each, all told. */
+  openapiCookies: 50,
+  openapiCookieChars: 4_096,
 
   // sign-in/: signing in to servers
 

@@ -7,6 +7,7 @@ import { exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
 import { rewriteSettings, storedSettings } from '../kit/hub-database.ts';
+import { answerJson, documentOf, restApi } from '../kit/openapi.ts';
 import { legacySession, session } from '../kit/sessions.ts';
 import { several } from '../kit/several.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -391,6 +392,38 @@ describe('sessions of servers with perSessionClient', () => {
     );
     expect(used.get('a1')).toBe(used.get('a1 again'));
     expect(new Set(used.values()).size).toBe(3);
+  });
+
+  test('keep the cookies of a REST API apart, and calls without a session keep none', async () => {
+    const rest = await restApi();
+    rest.on('/login', ({ query }, res) => {
+      res.setHeader('set-cookie', `sid=${query[0]?.[1]}`);
+      answerJson(res, {});
+    });
+    const schema = documentOf(rest.origin, {
+      '/login': { get: { operationId: 'login', parameters: [{ in: 'query', name: 'who' }] } },
+      '/who': { get: { operationId: 'who' } },
+    });
+    const token = await login(there);
+    const config = { openapi: { schema, cookieSession: true }, visibility: 'public' };
+    expect((await api(there, 'POST', '/servers', { token, body: { name: 'shop', config } })).status).toBe(201);
+    await there.connected(4);
+    const cookieOf = async (toolName: string, id?: string, who?: string) => {
+      const headers = id === undefined ? {} : { 'x-session-id': id };
+      const body = { toolName, arguments: who === undefined ? {} : { who } };
+      const { status, text } = await api(there, 'POST', '/tools/call/shop', { token, body, headers });
+      expect(status, text).toBe(200);
+      return rest.received.at(-1)?.headers['cookie'];
+    };
+    for (const id of ['one', 'two', undefined]) await cookieOf('login', id, id ?? 'none');
+    for (const id of ['one', 'two']) expect(await cookieOf('who', id)).toBe(`sid=${id}`);
+    for (const id of ['three', undefined]) expect(await cookieOf('who', id)).toBeUndefined();
+    const clients = await Promise.all(['a', 'b'].map(() => session(there.mcp('shop'))));
+    for (const [i, client] of clients.entries()) await client.call('login', { who: `client${i}` });
+    for (const [i, client] of clients.entries()) {
+      await client.call('who');
+      expect(rest.received.at(-1)?.headers['cookie']).toBe(`sid=client${i}`);
+    }
   });
 
   test('a server without it is shared by all', async () => {

@@ -91,7 +91,7 @@ const demonstration = {
 const followed = [
   'mcpServers.*.(command|args|env|enabled|type|url|headers|owner|visibility|sharedWithUsers|oauth|options|tools)',
   'mcpServers.*.(enableKeepAlive|keepAliveInterval|perSessionClient|startOnDemand|idleTimeoutMs)',
-  'mcpServers.*.openapi.url',
+  'mcpServers.*.openapi.(url|cookieSession)',
   'mcpServers.off.proxy',
   'groups|users|bearerKeys',
   'systemConfig.(nameSeparator|network|activityLog|smartRouting|install)',
@@ -121,7 +121,6 @@ test.each<[string, object, string[]]>([
     company,
     [
       'mcpServers.linear.startOnDemand',
-      'mcpServers.orders.openapi.cookieSession',
       'systemConfig.oauthServer.accessTokenLifetime',
       'systemConfig.oauthServer.allowedScopes',
       'systemConfig.oauthServer.dynamicRegistration.requiresAuthentication',

@@ -39,9 +39,8 @@ test('a switch that would open the hub is not followed and is named, as are the 
 test('what it did for a server is named at the server', () => {
   const mcpServers = {
     a: { url: 'https://x', proxy: { enabled: true } },
-    d: { openapi: { url: 'https://x', cookieSession: true } },
   };
-  expect(warnedOf({ mcpServers })).toEqual(['mcpServers.a.proxy', 'mcpServers.d.openapi.cookieSession']);
+  expect(warnedOf({ mcpServers })).toEqual(['mcpServers.a.proxy']);
 });
 
 test('what is empty or switched off is passed over', () => {

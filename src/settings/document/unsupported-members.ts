@@ -58,12 +58,6 @@ function warnOfOAuthServer(given: Record<string, unknown>, warn: (path: Path, te
     );
 }
 
-/** The same of one server. */
-export function warnOfMissingServerFeatures(config: Record<string, unknown>, path: Path, report: Report): void {
-  if (memberOf(config, 'openapi')['cookieSession'] === true)
-    report.warn([...path, 'openapi', 'cookieSession'], 'is not supported; cookies that the API sets are not kept');
-}
-
 function memberOf(value: Record<string, unknown>, member: string): Record<string, unknown> {
   const inner = value[member];
   return isObject(inner) ? inner : {};

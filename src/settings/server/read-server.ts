@@ -4,14 +4,13 @@ import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { ownServer } from '../../core/own-items.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { ItemSettings, SandboxSettings, ServerSettings } from '../../core/settings/server.ts';
+import type { ItemSettings, SandboxSettings, ServerSettings, TransportSettings } from '../../core/settings/server.ts';
 import type { InstallSettings } from '../../core/settings/system.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { readEntries, readPart } from '../document/read-part.ts';
 import type { Path, Report } from '../document/report.ts';
 import { found, newReport } from '../document/report.ts';
 import { checkNames, readOverride } from '../document/tool-override.ts';
-import { warnOfMissingServerFeatures } from '../document/unsupported-members.ts';
 import { settingsLimits } from '../limits.ts';
 import { warnOfPlaceholders } from './placeholder-advice.ts';
 import { readTemplate } from './credential-template.ts';
@@ -58,7 +57,6 @@ export function readServer(
     report,
   );
   if (transport === undefined) return undefined;
-  warnOfMissingServerFeatures(value, path, report);
   if (config.enabled !== undefined && config.disabled !== undefined && config.enabled === config.disabled) {
     report.warn([...path, 'disabled'], `contradicts "enabled": ${config.enabled}, which wins. Remove one of them.`);
   }
@@ -80,7 +78,7 @@ export function readServer(
     keepAlive: config.enableKeepAlive,
     keepAliveMs: config.keepAliveInterval ?? settingsLimits.keepAliveMs,
     maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
-    perSessionClient: config.perSessionClient ?? false,
+    perSessionClient: config.perSessionClient === true || isCookieSession(transport),
     ...onDemandOf(config, transport.type === 'stdio', path, report),
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
@@ -126,6 +124,11 @@ export function unusableServer(
     maxMessageBytes: coreLimits.upstreamMessageBytes,
     perSessionClient: false,
   };
+}
+
+/** The cookies of an API are kept for each session, which takes a connection for each. */
+function isCookieSession(transport: TransportSettings): boolean {
+  return transport.type === 'openapi' && transport.openapi['cookieSession'] === true;
 }
 
 function onDemandOf(

@@ -22,6 +22,8 @@ export interface ChannelOpener {
   readonly credential?: (server: ServerSettings, transport: RemoteTransport) => Credential;
   /** The headers of the client that the server gets, which win over those of the settings. Never expanded. */
   readonly passed?: Readonly<Record<string, string>> | undefined;
+  /** The channel is that of one session of a client. */
+  readonly isOfSession?: boolean | undefined;
   /** What the user set for the server. */
   readonly own?: OwnValues | undefined;
   /** What children get of the hub's environment. */
@@ -106,6 +108,7 @@ export function openChannel(server: ServerSettings, events: ChannelEvents, optio
           ...remote,
           ...remote.addresses,
           config: transport,
+          isOfSession: options.isOfSession,
           passed: { ...own?.headers, ...options.passed },
           notArguments: [
             ...(transport.passthroughHeaders ?? []),

@@ -54,6 +54,8 @@ export interface OpenedFor {
   readonly own?: OwnValues | undefined;
   /** The headers of the client that the server gets. */
   readonly headers?: PassedHeaders['headers'] | undefined;
+  /** It is for one session alone. */
+  readonly isOfSession?: boolean | undefined;
 }
 
 /** For whom a connection is made, and with what. */
@@ -74,9 +76,10 @@ export function connectionOwnerOf(
   const names = 'passthroughHeaders' in server.transport ? server.transport.passthroughHeaders : undefined;
   const passed = names && clientHeaders && passedHeaders(names, clientHeaders, withoutCredentials);
   const own = { session: server.perSessionClient ? session : '', passed: passed?.hash };
+  const isOfSession = own.session !== '';
   if (!isUsedAlone(server)) {
     if (!server.perSessionClient && !passed) return undefined;
-    return { principal, ...own, opened: { headers: passed?.headers } };
+    return { principal, ...own, opened: { headers: passed?.headers, isOfSession } };
   }
   const account = userOf(settings(), principal);
   if (!account && isPerUser(server)) throw notSignedIn(server.name, principal);
@@ -91,7 +94,7 @@ export function connectionOwnerOf(
   return {
     principal: holder,
     ...own,
-    opened: { user, own: credentials?.of(server, account), headers: passed?.headers },
+    opened: { user, own: credentials?.of(server, account), headers: passed?.headers, isOfSession },
   };
 }
 

@@ -10,6 +10,7 @@ import { loadApi } from './api.ts';
 import { readConfig, type Security } from './config.ts';
 import { type CredentialSource, type OfClient, openCredentials } from './credentials.ts';
 import { type Deadline, openDeadline, unlessAborted } from './deadline.ts';
+import { createCookieJar } from './cookies.ts';
 import { openHttp } from './http.ts';
 import { answerTo, type Asked } from './serve.ts';
 import { openTokens } from './tokens.ts';
@@ -22,6 +23,8 @@ export interface OpenapiOptions extends AddressPolicy {
   readonly passed?: Readonly<Record<string, string>> | undefined;
   /** The headers that clients or their users set, in lower case: no argument of a tool does. */
   readonly notArguments?: readonly string[] | undefined;
+  /** It is used by one session of a client alone. */
+  readonly isOfSession?: boolean | undefined;
   readonly userAgent: string;
   readonly log: Logger;
   readonly maxMessageBytes: number;
@@ -38,7 +41,9 @@ export interface OpenapiOptions extends AddressPolicy {
 export function openOpenapiChannel(options: OpenapiOptions, events: ChannelEvents): Channel {
   const { name, log, maxMessageBytes, timeoutMs, config: transport } = options;
   const config = readConfig(name, transport.openapi);
-  const http = openHttp(options, options.userAgent);
+  // Of a session that several clients share, one would get what the API knows of another.
+  const cookies = config.cookieSession && options.isOfSession === true ? createCookieJar() : undefined;
+  const http = openHttp(options, options.userAgent, cookies);
   const sourceOf = (security: Security, client?: OfClient): CredentialSource =>
     openCredentials(
       security,

@@ -39,6 +39,8 @@ export interface OpenapiConfig {
   /** Where the API is, whatever the document says. */
   readonly servers: ServerChoice;
   readonly media: MediaChoice;
+  /** Cookies that the API sets are kept, for each session of a client. */
+  readonly cookieSession: boolean;
 }
 
 /** The media types of request bodies, as the operator wants them where an operation takes several. */
@@ -135,6 +137,7 @@ const shape = z
     serverVariables: z.record(z.string(), z.union([z.string(), z.number()]).transform(String)).nullish(),
     mediaType: optionalText,
     mediaTypes: z.record(z.string(), text).nullish(),
+    cookieSession: z.boolean().nullish(),
   })
   .transform(({ url, schema, security: api, specSecurity, ...own }, context): OpenapiConfig => {
     const open: Security = { type: 'none' };
@@ -148,6 +151,7 @@ const shape = z
       documentSecurity: specSecurity ?? api ?? open,
       servers: { baseUrl: baseUrl?.href, variables: own.serverVariables ?? {} },
       media: { preferred: own.mediaType, byTool: own.mediaTypes ?? {} },
+      cookieSession: own.cookieSession === true,
     };
     const parsed = url === undefined ? undefined : httpUrl(url);
     if (parsed !== undefined) return { ...common, source: { url: parsed } };

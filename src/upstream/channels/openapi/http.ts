@@ -8,6 +8,7 @@ import { errorText, HubError } from '../../../core/errors.ts';
 import { connectionError } from '../http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
+import type { CookieJar } from './cookies.ts';
 import type { Request } from './request.ts';
 
 /** A complete answer of a REST API. Header names are lower case. */
@@ -50,8 +51,8 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-/** Opens a client with its own connections. */
-export function openHttp(policy: AddressPolicy, userAgent: string): HttpClient {
+/** Opens a client with its own connections. `cookies`: what answers set goes back with the next requests. */
+export function openHttp(policy: AddressPolicy, userAgent: string, cookies?: CookieJar): HttpClient {
   const agent = guardedAgent(policy, {
     connections: upstreamLimits.openapiConnections,
     headersTimeout: 0,
@@ -69,13 +70,14 @@ export function openHttp(policy: AddressPolicy, userAgent: string): HttpClient {
   }
 
   async function exchange(hop: Hop, call: Call): Promise<Answer> {
-    const headers = headersOf(hop, call, userAgent);
+    const headers = headersOf(hop, call, { userAgent, cookies });
     const url = hop.trusted ? withQuery(hop.url, call.credentials.query) : hop.url;
     try {
       const { signal } = call;
       signal.throwIfAborted();
       const method = hop.method as 'GET';
       const answer = await request(url, { dispatcher: agent, method, headers, body: hop.body?.bytes ?? null, signal });
+      if (hop.trusted) cookies?.keep(hop.url, [answer.headers['set-cookie'] ?? []].flat());
       const received = Object.fromEntries(
         Object.entries(answer.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
       );
@@ -130,15 +132,17 @@ export function redirected(hop: Hop, { status, headers }: Pick<Answer, 'status' 
 }
 
 function headersOf(
-  { trusted, body }: Hop,
+  { trusted, url, body }: Hop,
   { request: { headers, cookies }, credentials }: Call,
-  userAgent: string,
+  own: { readonly userAgent: string; readonly cookies: CookieJar | undefined },
 ): Record<string, string> {
-  const common = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'gzip, br' };
+  const common = { 'user-agent': own.userAgent, accept: '*/*', 'accept-encoding': 'gzip, br' };
   if (!trusted) return common;
-  const cookie = [credentials.headers['cookie'] ?? '', ...credentials.cookies, ...cookies]
-    .filter((pair) => pair !== '')
-    .join('; ');
+  const given = [credentials.headers['cookie'] ?? '', ...credentials.cookies, ...cookies].filter((pair) => pair !== '');
+  // What the operator or the caller sets goes first.
+  const names = new Set(given.flatMap((text) => text.split(';')).map(cookieName));
+  const kept = own.cookies?.pairsFor(url).filter((pair) => !names.has(cookieName(pair))) ?? [];
+  const cookie = [...given, ...kept].join('; ');
   return {
     ...common,
     ...headers,
@@ -146,6 +150,10 @@ function headersOf(
     ...(cookie !== '' && { cookie }),
     ...(body !== undefined && { 'content-type': body.contentType }),
   };
+}
+
+function cookieName(pair: string): string {
+  return pair.split('=', 1)[0]?.trim() ?? '';
 }
 
 function withQuery(url: URL, query: Credentials['query']): URL {
