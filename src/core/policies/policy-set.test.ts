@@ -1,15 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { coreLimits } from '../limits.ts';
+import { withCedar } from './cedar.ts';
 import {
   type PolicyContext,
   type PolicyPrincipal,
   type PolicyQuestion,
   type PolicyResource,
   policySet,
+  policySetOf,
 } from './policy-set.ts';
-import fc from 'fast-check';
-import { cannotFit } from './cannot-fit.ts';
-import { readPolicy } from './read-policy.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const ann: PolicyPrincipal = { type: 'User', id: 'ann', groups: ['dev'], role: 'user', name: 'ann' };
 const query: PolicyResource = {
@@ -36,15 +39,21 @@ interface Asked {
   readonly action?: PolicyQuestion['action'];
 }
 
+/** Policies under the names p0, p1 …, and what they say of a call. */
+function setOf(...texts: string[]) {
+  const set = policySet(texts.map((text, i) => ({ id: `p${i}`, text, enabled: true })));
+  return (asked: Asked = {}) => {
+    const { args = {}, principal = ann, resource = query, action = 'call' } = asked;
+    return set?.judge({ principal, action, resource, context: { ...context, ...asked.context, arguments: args } });
+  };
+}
+
 function judge(texts: string | readonly string[], asked: Asked = {}) {
-  const list = typeof texts === 'string' ? [texts] : texts;
-  const set = policySet(list.map((text, i) => ({ id: `p${i}`, text, enabled: true })));
-  const { args = {}, principal = ann, resource = query, action = 'call' } = asked;
-  return set?.judge({ principal, action, resource, context: { ...context, ...asked.context, arguments: args } });
+  return setOf(...(typeof texts === 'string' ? [texts] : texts))(asked);
 }
 
 const refused = expect.objectContaining({ kind: 'refuse' });
-const passes = expect.objectContaining({ kind: 'none' });
+const passes = { kind: 'none', ignored: [] };
 const when = (condition: string): string => `forbid(principal, action, resource) when { ${condition} };`;
 
 describe('a policy', () => {
@@ -70,6 +79,11 @@ describe('a policy', () => {
     [when('context.arguments.to.contains("x@y")'), { args: { to: ['x@y', 'z'] } }],
     [when('context.arguments.price.greaterThan(decimal("1.4"))'), { args: { price: 1.5 } }],
     [when('context.arguments == {}'), {}],
+    [when('context.arguments == {"a": 1, "b": [2]}'), { args: { a: 1, b: [2] } }],
+    [when('context has address && context has client && context has scope && context has time'), {}],
+    [when('principal.name == "ann"'), {}],
+    [when('principal in Group::"dev" && resource == Tool::"db/query" && action == Action::"call"'), {}],
+    ['forbid(principal, action in Action::"call", resource);', {}],
     [when('context has arguments'), {}],
   ])('%s fits', (text, asked: Asked) => {
     expect(judge(text, asked)).toEqual(refused);
@@ -88,9 +102,11 @@ describe('a policy', () => {
     [when('context.address.isInRange(ip("10.0.0.0/8"))'), { context: { address: undefined } }],
     [when('context.arguments.sql like "*DROP*"'), { args: { sql: 'SELECT 1' } }],
     [when('context.arguments.sql like "*DROP*"'), { args: { other: 'DROP' } }],
+    [when('!(context has client)'), {}],
+    [when('context.client == ""'), { context: { client: undefined } }],
     ['permit(principal, action, resource);', {}],
   ])('%s does not fit', (text, asked: Asked) => {
-    expect(judge(text, asked) ?? { kind: 'none' }).toEqual(passes);
+    expect(judge(text, asked) ?? passes).toMatchObject({ kind: 'none' });
   });
 
   test('says its id and its message; a refusal wins over a question, and another person over the caller', () => {
@@ -100,28 +116,121 @@ describe('a policy', () => {
     expect(judge([caller, plain])).toEqual({ kind: 'refuse', policy: 'p1', message: 'No.' });
     expect(judge([caller, admin])).toEqual({ kind: 'ask', policy: 'p1', who: 'admin', message: 'Ask.' });
     expect(judge([caller])).toEqual({ kind: 'ask', policy: 'p0', who: 'caller', message: undefined });
+    expect(judge([plain, plain])).toEqual({ kind: 'refuse', policy: 'p0', message: 'No.' });
+    expect(judge(['@approve forbid(principal, action, resource);'])).toMatchObject({ kind: 'ask', who: 'admin' });
+  });
+
+  test('that does not fit leaves the others in force', () => {
+    const [a, b] = [when('context.client == "other"'), when('context.client == "agent"')];
+    expect(judge([a, b])).toEqual({ kind: 'refuse', policy: 'p1', message: undefined });
+    // Asked for a member that is not there, and named no more where another policy decides.
+    expect(judge([when('context.arguments.sql like "*"'), b])).toEqual({
+      kind: 'refuse',
+      policy: 'p1',
+      message: undefined,
+    });
   });
 
   test('that asks for what the call does not have is named', () => {
     expect(judge(when('context.arguments.sql like "*"'))).toEqual({ kind: 'none', ignored: ['p0'] });
     expect(judge(when('principal.nothing == 1'))).toEqual({ kind: 'none', ignored: ['p0'] });
     expect(judge(when('resource.nothing == 1'))).toEqual({ kind: 'none', ignored: ['p0'] });
-  });
-
-  test('is told when it is switched off, and concerns only what it names', () => {
-    expect(policySet([{ id: 'a', text: 'forbid(principal, action, resource);', enabled: false }])).toBeUndefined();
-    const set = policySet([
-      { id: 'a', text: 'forbid(principal, action, resource == Tool::"db/query");', enabled: true },
-    ]);
-    expect(set?.concerns('call', 'Tool', 'db', 'query')).toBe(true);
-    expect(set?.concerns('call', 'Tool', 'db', 'other')).toBe(false);
-    expect(set?.concerns('readResource', 'Resource', 'db', 'query')).toBe(false);
+    const principal = { ...ann, id: 'a\n`"b' };
+    expect(judge(when('principal.nothing == 1'), { principal })).toEqual({ kind: 'none', ignored: ['p0'] });
+    const other = when('context.client == "other"');
+    expect(judge([other, when('resource.nothing == 1'), other])).toEqual({ kind: 'none', ignored: ['p1'] });
   });
 });
 
+describe('a policy of the settings', () => {
+  test('that is switched off is none', () => {
+    expect(policySet([{ id: 'a', text: 'forbid(principal, action, resource);', enabled: false }])).toBeUndefined();
+    expect(policySetOf(undefined)).toBeUndefined();
+    expect(policySetOf([])).toBeUndefined();
+  });
+
+  test('is read once for a snapshot of the settings', () => {
+    const text = 'forbid(principal, action, resource);';
+    const policies = [{ id: 'a', text, enabled: true, isFile: false }];
+    expect(policySetOf(policies)).toBeDefined();
+    expect(policySetOf(policies)).toBe(policySetOf(policies));
+    expect(policySetOf([...policies])).not.toBe(policySetOf(policies));
+  });
+});
+
+describe('a policy concerns only what it names', () => {
+  const asked = [
+    ['call', 'Tool', 'db', 'query'],
+    ['call', 'Tool', 'db', 'other'],
+    ['call', 'Tool', 'files', 'query'],
+    ['readResource', 'Resource', 'db', 'query'],
+    ['readResource', 'Resource', 'db', 'other'],
+    ['getPrompt', 'Prompt', 'db', 'query'],
+  ] as const;
+
+  test.each([
+    ['action, resource', [0, 1, 2, 3, 4, 5]],
+    ['action, resource == Tool::"db/query"', [0]],
+    ['action, resource == Resource::"db/other"', [4]],
+    ['action, resource == Server::"db"', []],
+    ['action, resource in Server::"db"', [0, 1, 3, 4, 5]],
+    ['action, resource in Tool::"db/query"', [0]],
+    ['action, resource in Group::"db"', []],
+    ['action, resource is Prompt', [5]],
+    ['action, resource is Tool in Server::"db"', [0, 1]],
+    ['action, resource is Resource in Server::"other"', []],
+    ['action == Action::"call", resource', [0, 1, 2]],
+    ['action == Other::"call", resource', []],
+    ['action in [Action::"readResource", Action::"getPrompt"], resource', [3, 4, 5]],
+    ['action == Action::"getPrompt", resource in Server::"files"', []],
+  ])('%s', (named, places) => {
+    const set = policySet([{ id: 'a', text: `forbid(principal, ${named});`, enabled: true }]);
+    // Twice: what was found out is kept.
+    for (let i = 0; i < 2; i++)
+      expect(
+        asked.flatMap(([action, type, server, key], at) => (set?.concerns(action, type, server, key) ? [at] : [])),
+      ).toEqual(places);
+  });
+
+  test.each([
+    ['principal', 'ann bob key anonymous'],
+    ['principal == User::"ann"', 'ann'],
+    ['principal == Key::"ann"', 'key'],
+    ['principal in Group::"dev"', 'ann key'],
+    ['principal in User::"bob"', 'bob'],
+    ['principal in Server::"dev"', ''],
+    ['principal is User', 'ann bob'],
+    ['principal is User in Group::"dev"', 'ann'],
+    ['principal is Anonymous', 'anonymous'],
+  ])('%s: %s', (named, names) => {
+    const callers: Readonly<Record<string, PolicyPrincipal>> = {
+      ann,
+      bob: { ...ann, id: 'bob', name: 'bob', groups: [] },
+      key: { ...ann, type: 'Key' },
+      anonymous: { ...ann, type: 'Anonymous', id: '', groups: [] },
+    };
+    // What cannot be judged is refused to those alone whom the policy is about.
+    const text = `forbid(${named}, action, resource) when { if true then context.arguments.n > 3 else false };`;
+    const call = setOf(text);
+    const refusedTo = Object.keys(callers).filter(
+      (name) => call({ principal: callers[name] ?? ann, args: { n: 1e300 } })?.kind === 'refuse',
+    );
+    expect(refusedTo.join(' ')).toBe(names);
+  });
+});
+
+test('a policy holds at whatever place it stands among the others', () => {
+  const first = 'forbid(principal, action, resource == Tool::"db/drop") when { "first place" == "first place" };';
+  const second = 'forbid(principal, action, resource == Tool::"db/query") when { "second place" == "second place" };';
+  expect(judge([first, second])).toMatchObject({ kind: 'refuse', policy: 'p1' });
+  expect(judge([second])).toMatchObject({ kind: 'refuse', policy: 'p0' });
+  expect(judge([first, first, second])).toMatchObject({ kind: 'refuse', policy: 'p2' });
+});
+
+// Written so that only Cedar can answer.
+const reads = when('if true then context.arguments.x == "1" else false');
+
 describe('a call that no policy can judge is refused', () => {
-  // Written so that only Cedar can answer.
-  const reads = when('if true then context.arguments.x == "1" else false');
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
   test.each([
     ['a value of another type', when('context.arguments.n > 3'), { n: 'text' }],
@@ -143,9 +252,13 @@ describe('a call that no policy can judge is refused', () => {
     ['arguments that are long', reads, { x: 'y'.repeat(coreLimits.policyArgumentChars + 1) }],
     ['arguments of many values', reads, { x: Array.from({ length: coreLimits.policyArgumentNodes }, (_, i) => i) }],
   ])('%s', (_, text, args) => {
-    expect(judge(text, { args })).toEqual(refused);
+    expect(judge(text, { args })).toEqual({
+      kind: 'refuse',
+      policy: 'p0',
+      message: expect.stringMatching(/^The policy cannot judge this call: ./) as string,
+    });
     // Not where no policy looks at it.
-    expect(judge(when('context.arguments.other == "1"'), { args })).toEqual(passes);
+    expect(judge(when('context.arguments.other == "1"'), { args })).toMatchObject({ kind: 'none' });
   });
 
   test('arguments and patterns that take long to compare', () => {
@@ -170,87 +283,65 @@ describe('a call that no policy can judge is refused', () => {
   test('unclear arguments', () => {
     const set = policySet([{ id: 'a', text: reads, enabled: true }]);
     const question = { principal: ann, action: 'call', resource: query, context } as const;
-    expect(set?.judge({ ...question, unclear: () => 'a name twice' })).toEqual(refused);
+    expect(set?.judge({ ...question, unclear: () => 'a name twice' })).toEqual({
+      kind: 'refuse',
+      policy: 'a',
+      message: 'The policy cannot judge this call: a name twice',
+    });
+    expect(set?.judge({ ...question, unclear: () => undefined })).toMatchObject({ kind: 'none' });
+    const other = policySet([{ id: 'a', text: when('context.client == "other"'), enabled: true }]);
+    expect(other?.judge({ ...question, unclear: () => 'a name twice' })).toEqual(passes);
+  });
+
+  test('with the policy that reads the arguments', () => {
+    const [plain, whole] = [when('context.scope == "x"'), when('if true then context.arguments == {} else false')];
+    const args = { x: 1e300 };
+    expect(judge([plain, reads], { args })).toMatchObject({ kind: 'refuse', policy: 'p1' });
+    expect(judge([reads, whole], { args: { y: 1e300 } })).toMatchObject({ kind: 'refuse', policy: 'p0' });
+    expect(judge([plain], { args })).toEqual(passes);
+  });
+
+  test('but arguments that only a policy reads which cannot fit are not looked at', () => {
+    const drops = 'forbid(principal, action, resource) when { context.arguments has a && context.arguments.b == 1 };';
+    const agents = when('if true then context.client == "agent" else false');
+    const args = { b: 1e300 };
+    expect(judge([drops, agents], { args })).toEqual({ kind: 'refuse', policy: 'p1', message: undefined });
+    expect(judge([drops, agents], { args: { ...args, a: 1 } })).toMatchObject({ policy: 'p0' });
   });
 });
 
-test('the same question is asked once, another one again', () => {
-  const text = when('context.arguments.sql like "*DROP*"');
-  const set = policySet([{ id: 'a', text, enabled: true }]);
-  const question = { principal: ann, action: 'call', resource: query } as const;
-  const ask = (args: Record<string, unknown>) => set?.judge({ ...question, context: { ...context, arguments: args } });
-  const first = ask({ sql: 'DROP', other: 1 });
-  expect(ask({ sql: 'DROP', other: 2 })).toBe(first);
-  expect(ask({ sql: 'SELECT' })).toEqual(passes);
+test('what is no fault of the arguments is no verdict', () => {
+  const args = {
+    get x(): string {
+      throw new TypeError('a fault in the hub');
+    },
+  };
+  expect(() => judge(reads, { args })).toThrow('a fault in the hub');
 });
 
-test('what JavaScript takes for not fitting does not fit for Cedar', () => {
-  const words = ['', 'a', 'b', 'ab', 'aab', 'ba', 'é😀', 'DROP TABLE', '*', 'a*b'];
-  const pattern = fc
-    .array(fc.constantFrom('*', 'a', 'b', 'é', '😀', '\\*'), { maxLength: 5 })
-    .map((parts) => parts.join(''));
-  const condition = fc.oneof(
-    fc.constantFrom('context.arguments has x', 'context.arguments has y'),
-    pattern.map((text) => `context.arguments.x like "${text}"`),
-    fc.constantFrom(...words).map((text) => `context.arguments.x == "${text}"`),
-    fc.constantFrom('context.client == "agent"', '!(context.arguments has y)', 'context.arguments.x == 1'),
-  );
-  const value = fc.oneof(
-    fc.constantFrom(...words),
-    fc.string({ unit: fc.constantFrom('a', 'b', '*', 'é', '😀') }),
-    fc.constantFrom(1, null, true),
-  );
-  fc.assert(
-    fc.property(
-      fc.array(condition, { minLength: 1, maxLength: 4 }),
-      fc.record({ x: value, y: value }, { requiredKeys: [] }),
-      (parts, args) => {
-        const text = `forbid(principal, action, resource) when { ${parts.join(' && ')} };`;
-        const [statement] = readPolicy(text).statements;
-        if (!statement || !cannotFit(statement.json)(args)) return;
-        // Written so that only Cedar can answer.
-        const asked = `forbid(principal, action, resource) when { if true then ${parts.join(' && ')} else false };`;
-        expect(judge(asked, { args }), `${text} ${JSON.stringify(args)}`).toEqual(passes);
-      },
-    ),
-    { numRuns: 500 },
-  );
-});
-
-describe('reading', () => {
-  test('a text with a fault says its line and column', () => {
-    const { problems } = readPolicy('permit(principal, action, resource);\nforbid(principal, action resource);');
-    expect(problems).toEqual([{ line: 2, column: 26, message: expect.stringContaining('unexpected token') as string }]);
-    expect(readPolicy('// ä€\nforbid(principal, action resource);').problems[0]).toMatchObject({ line: 2, column: 26 });
+describe('a call is refused', () => {
+  test('for what the engine says of it', () => {
+    const address = when('context has address');
+    expect(judge(address, { context: { address: 'nowhere' } })).toMatchObject({
+      kind: 'refuse',
+      policy: 'p0',
+      message: expect.stringMatching(/^The policy cannot judge this call: .*(?:ip|nowhere)/) as string,
+    });
   });
 
-  test.each([
-    ['', 'has no policy'],
-    ['forbid(principal == ?principal, action, resource);', 'template'],
-    ['x'.repeat(coreLimits.policyChars + 1), 'longer than'],
-    [when(`${'('.repeat(3_000)}true${')'.repeat(3_000)}`), 'nested deeper'],
-  ])('%.40s is refused', (text, why) => {
-    expect(readPolicy(text).problems[0]?.message).toContain(why);
-    // The engine goes on.
-    expect(readPolicy('forbid(principal, action, resource);').problems).toEqual([]);
-  });
-
-  test('a text that does not end is a fault of the policy', () => {
-    const text = `forbid(principal, action, resource) when { context.scope == "${'\\"'.repeat(10_000)}`;
-    expect(readPolicy(text).problems[0]?.message).toContain('strings are closed');
-  });
-
-  test('brackets in texts and comments are no nesting', () => {
-    expect(readPolicy(when(`context.scope == "${'('.repeat(500)}" // ${'{'.repeat(500)}\n`)).problems).toEqual([]);
-  });
-
-  test('what does not do what its author may expect is said', () => {
-    const warnings = (text: string): string =>
-      readPolicy(text)
-        .warnings.map(({ message }) => message)
-        .join();
-    expect(warnings('permit(principal, action, resource);')).toContain('no effect');
-    expect(warnings(when('context.tool == "x"'))).toContain('context.tool');
-    expect(warnings('@approve forbid(principal, action, resource);')).toContain('without a name');
+  test('while the engine fails, and judged again by the next one', () => {
+    const call = setOf(when('context.client == "agent"'));
+    const client = (name: string) => call({ context: { client: name } });
+    expect(client('other')).toEqual(passes);
+    withCedar((cedar) => vi.spyOn(cedar, 'statefulIsAuthorized')).mockImplementation(() => {
+      throw new Error('e'.repeat(300));
+    });
+    expect(client('another')).toEqual({
+      kind: 'refuse',
+      policy: 'p0',
+      message: `The policy cannot judge this call: ${'e'.repeat(200)}`,
+    });
+    expect(client('a third')).toEqual(passes);
+    expect(client('agent')).toEqual(refused);
   });
 });

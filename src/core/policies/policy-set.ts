@@ -4,6 +4,7 @@ import type {
   PrincipalConstraint,
   ResourceConstraint,
 } from '@cedar-policy/cedar-wasm/nodejs';
+import { errorText } from '../errors.ts';
 import { coreLimits } from '../limits.ts';
 import type { PolicySettings } from '../settings/governance.ts';
 import { cedarValue, NotJudgeable } from './cedar-value.ts';
@@ -69,7 +70,7 @@ export type PolicyVerdict =
 export interface PolicySet {
   /** False where no policy can concern this, for any caller and any arguments: most calls are done here. */
   concerns(action: PolicyAction, type: PolicyResource['type'], server: string, key: string): boolean;
-  /** A refusal wins over a question; of several the first in the settings. Never throws. */
+  /** A refusal wins over a question; of several the first in the settings. Throws for nothing that a caller sends. */
   judge(question: PolicyQuestion): PolicyVerdict;
 }
 
@@ -85,7 +86,7 @@ const sets = new WeakMap<readonly PolicySettings[], PolicySet | undefined>();
 
 /** The set of these policies, made once for each snapshot; undefined when none is switched on. */
 export function policySetOf(policies: readonly PolicySettings[] | undefined): PolicySet | undefined {
-  if (!policies || policies.length === 0) return undefined;
+  if (!policies) return undefined;
   if (!sets.has(policies)) sets.set(policies, policySet(policies));
   return sets.get(policies);
 }
@@ -98,7 +99,6 @@ export function policySet(policies: readonly Pick<PolicySettings, 'id' | 'text' 
       readPolicy(text).statements.map((statement) => ({
         ...statement,
         policy: id,
-        place: 0,
         cannotFit: cannotFit(statement.json),
       })),
     )
@@ -110,8 +110,7 @@ export function policySet(policies: readonly Pick<PolicySettings, 'id' | 'text' 
     judge(question) {
       const { principal, action, resource } = question;
       const slice = about(action, resource.type, resource.server, resource.key);
-      const part = slice.isForAll ? slice : partFor(slice, principal);
-      return part.rules.length === 0 ? nothing : judged(part, question);
+      return judged(slice.isForAll ? slice : partFor(slice, principal), question);
     },
   };
 }
@@ -135,17 +134,25 @@ interface Slice {
 }
 
 function sliceOf(rules: readonly Rule[]): Slice {
-  const isWhole = rules.some(({ reads }) => reads.args === 'all');
   const patternChars = rules.reduce((sum, rule) => sum + rule.patternChars, 1);
   return {
     rules,
     isForAll: rules.every(({ json }) => json.principal.op === 'All'),
     members: new Set(rules.flatMap(({ reads }) => [...reads.members])),
-    args: isWhole ? 'all' : [...new Set(rules.flatMap(({ reads }) => (reads.args === 'all' ? [] : [...reads.args])))],
+    args: argsOf(rules),
     chars: Math.min(coreLimits.policyArgumentChars, Math.floor(coreLimits.policyPatternSteps / patternChars)),
     verdicts: new Map(),
     parts: new Map(),
   };
+}
+
+function argsOf(rules: readonly Rule[]): Slice['args'] {
+  const names = new Set<string>();
+  for (const { reads } of rules) {
+    if (reads.args === 'all') return 'all';
+    for (const name of reads.args) names.add(name);
+  }
+  return [...names];
 }
 
 /** The rules that concern an action at a resource, found once for each. */
@@ -162,8 +169,11 @@ function sliced(rules: readonly Rule[]) {
       slice = sliceOf(
         rules.filter(({ json }) => isAboutAction(json, action) && isAboutResource(json.resource, itself, server)),
       );
-      if (kept >= coreLimits.policySlices) slices.clear();
-      kept = kept >= coreLimits.policySlices ? 1 : kept + 1;
+      if (kept >= coreLimits.policySlices) {
+        slices.clear();
+        kept = 0;
+      }
+      kept++;
       slices.set(server, (slices.get(server) ?? new Map<string, Slice>()).set(name, slice));
     }
     return slice;
@@ -211,7 +221,6 @@ function isAboutResource(constraint: ResourceConstraint, itself: EntityName, ser
 
 function isAboutPrincipal(constraint: PrincipalConstraint, { type, id, groups }: PolicyPrincipal): boolean {
   const itself = { type, id };
-  if (constraint.op === 'All') return true;
   return isAbout(constraint, itself, [itself, ...groups.map((name) => ({ type: 'Group', id: name }))]);
 }
 
@@ -252,7 +261,7 @@ function judged(whole: Slice, question: PolicyQuestion): PolicyVerdict {
   const left = whole.rules.filter((rule) => !rule.cannotFit(given.arguments));
   if (left.length === 0) return nothing;
   const slice = left.length === whole.rules.length ? whole : partOf(whole, placesOf(left), () => left);
-  const { rules, members } = slice;
+  const { rules } = slice;
   let context: Record<string, unknown>;
   try {
     context = contextOf(slice, given);
@@ -260,8 +269,9 @@ function judged(whole: Slice, question: PolicyQuestion): PolicyVerdict {
     if (!(error instanceof NotJudgeable)) throw error;
     return unjudgeable(readerOf(rules), error.message);
   }
-  if (members.has('time')) return ask(rules, question, context);
-  const asked = members.size === 0 ? '' : JSON.stringify(context);
+  // What holds at this moment is not kept.
+  if (slice.members.has('time')) return ask(rules, question, context);
+  const asked = JSON.stringify(context);
   const verdicts = verdictsOf(slice, principal, resource);
   const found = verdicts.get(asked);
   if (found) return found;
@@ -277,7 +287,7 @@ function placesOf(rules: readonly Rule[]): string {
 }
 
 function readerOf(rules: readonly Rule[]): Rule | undefined {
-  return rules.find(({ reads }) => reads.members.has('arguments')) ?? rules[0];
+  return rules.find(({ reads }) => reads.members.has('arguments'));
 }
 
 function verdictsOf(
@@ -285,10 +295,13 @@ function verdictsOf(
   principal: PolicyPrincipal,
   { readOnly, destructive, openWorld }: PolicyResource,
 ): Map<string, PolicyVerdict> {
-  const id = `${readOnly ? 'r' : ''}${destructive ? 'd' : ''}${openWorld ? 'o' : ''}${textOf(principal)}`;
-  const found = verdicts.get(id) ?? new Map<string, PolicyVerdict>();
-  if (!verdicts.has(id) && verdicts.size >= coreLimits.policySlices) verdicts.clear();
-  verdicts.set(id, found);
+  const id = `${readOnly} ${destructive} ${openWorld} ${textOf(principal)}`;
+  let found = verdicts.get(id);
+  if (!found) {
+    found = new Map();
+    if (verdicts.size >= coreLimits.policySlices) verdicts.clear();
+    verdicts.set(id, found);
+  }
   return found;
 }
 
@@ -320,7 +333,7 @@ function unjudgeable(rule: Rule | undefined, why: string): PolicyVerdict {
 
 const everything = 'permit(principal, action, resource);';
 
-/** Slices that the engine has ready, by their rules. */
+/** Ids of what the engine has ready, by the texts of the rules. Each rule is there under its place among them. */
 const prepared = new Map<string, string>();
 let preparedIn = 0;
 
@@ -353,7 +366,7 @@ function ask(
       return verdictOf(rules, answer.response.diagnostics);
     });
   } catch (error) {
-    return unjudgeable(rules[0], error instanceof Error ? error.message.slice(0, 200) : 'the engine failed');
+    return unjudgeable(rules[0], errorText(error).slice(0, 200));
   }
 }
 
@@ -372,7 +385,7 @@ function ready(
   if (prepared.size >= coreLimits.policySlices) prepared.clear();
   const id = `slice ${prepared.size}`;
   const staticPolicies = Object.fromEntries([
-    ...rules.map(({ text, place }) => [String(place), text]),
+    ...rules.map(({ text }, at) => [String(at), text]),
     ['permit', everything],
   ]);
   cedar.preparsePolicySet(id, { staticPolicies } as never);
@@ -387,8 +400,8 @@ interface Diagnostics {
 
 function verdictOf(rules: readonly Rule[], { reason, errors }: Diagnostics): PolicyVerdict {
   // Cedar names policies in no order.
-  const failing = rules.flatMap((rule) => {
-    const found = errors.find(({ policyId }) => policyId === String(rule.place));
+  const failing = rules.flatMap((rule, at) => {
+    const found = errors.find(({ policyId }) => policyId === String(at));
     return found ? [{ rule, message: found.error.message }] : [];
   });
   // In Cedar a policy that fails does not count. Where an attribute is missing that is what its author expects; a value
@@ -396,12 +409,12 @@ function verdictOf(rules: readonly Rule[], { reason, errors }: Diagnostics): Pol
   const failed = failing.find(({ message }) => !isMissing(message));
   if (failed) return unjudgeable(failed.rule, failed.message);
   const ignored = failing.map(({ rule }) => rule.policy);
-  const fitting = rules.filter(({ place }) => reason.includes(String(place)));
+  const fitting = rules.filter((_, at) => reason.includes(String(at)));
   const refusal = fitting.find(({ approve }) => approve === undefined);
   if (refusal) return { kind: 'refuse', policy: refusal.policy, message: refusal.message };
   // Another person's yes is worth more than the caller's own.
   const question = fitting.find(({ approve }) => approve !== 'caller') ?? fitting[0];
-  if (!question) return ignored.length === 0 ? nothing : { kind: 'none', ignored };
+  if (!question) return { kind: 'none', ignored };
   const { policy, approve, message } = question;
   return { kind: 'ask', policy, who: approve || 'admin', message };
 }
