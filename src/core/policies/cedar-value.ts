@@ -49,7 +49,8 @@ function memberName(name: string): string {
 
 function number(value: number): unknown {
   if (Number.isSafeInteger(value)) return value;
-  if (Number.isInteger(value) || Math.abs(value) > coreLimits.policyDecimalMost)
+  // Every integer that is not safe is beyond it too.
+  if (Math.abs(value) > coreLimits.policyDecimalMost)
     throw new NotJudgeable('the arguments have a number that is too large.');
   return { __extn: { fn: 'decimal', arg: value.toFixed(4) } };
 }

@@ -58,7 +58,8 @@ function parse(text: string): ReadPolicy {
   if (text.length > coreLimits.policyChars)
     return broken(`is longer than ${coreLimits.policyChars} characters. Make several policies of it.`);
   const deep = tooDeep(text);
-  if (deep !== undefined) return broken(`is nested deeper than ${coreLimits.policyDepth} brackets.`, deep, text);
+  if (deep !== undefined)
+    return broken(`is nested deeper than ${coreLimits.policyDepth} brackets.`, placeOf(text, deep));
   try {
     return withCedar((cedar) => {
       const parts = cedar.policySetTextToParts(text);
@@ -66,16 +67,12 @@ function parse(text: string): ReadPolicy {
       if (parts.policy_templates.length > 0)
         return broken('has a template (?principal or ?resource), which is not supported.');
       if (parts.policies.length === 0) return broken('has no policy.');
-      if (parts.policies.length > coreLimits.policies) return broken(`has more than ${coreLimits.policies} policies.`);
-      const read = parts.policies.map((part) => {
+      const statements = parts.policies.map((part) => {
         const json = cedar.policyToJson(part);
-        return json.type === 'success'
-          ? statementOf(part, json.json)
-          : json.errors.map((error) => problemOf(error, part));
+        // What was read as a policy has a form in JSON.
+        if (json.type === 'failure') throw new Error(json.errors.map(({ message }) => message).join('; '));
+        return statementOf(part, json.json);
       });
-      const problems = read.flatMap((one) => (Array.isArray(one) ? one : []));
-      if (problems.length > 0) return { ...none, problems };
-      const statements = read.filter((one): one is Statement => !Array.isArray(one));
       return {
         statements: statements.filter(({ json }) => json.effect === 'forbid'),
         problems: [],
@@ -89,8 +86,8 @@ function parse(text: string): ReadPolicy {
 
 const none: ReadPolicy = { statements: [], problems: [], warnings: [] };
 
-function broken(message: string, at = 0, text = ''): ReadPolicy {
-  return { ...none, problems: [{ ...placeOf(text, at), message }] };
+function broken(message: string, place = { line: 1, column: 1 }): ReadPolicy {
+  return { ...none, problems: [{ ...place, message }] };
 }
 
 /** Where the text is nested too deeply for the engine, whose stack is small; undefined where it is not. */
@@ -116,8 +113,8 @@ function problemOf({ message, help, sourceLocations = [] }: DetailedError, text:
 }
 
 function placeOf(text: string, at: number): { line: number; column: number } {
-  const before = text.slice(0, at).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  const before = text.slice(0, at);
+  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') };
 }
 
 function statementOf(text: string, json: PolicyJson): Statement {
@@ -138,10 +135,10 @@ function statementOf(text: string, json: PolicyJson): Statement {
 function patternCharsIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + patternCharsIn(one), 0);
   if (!isObject(value)) return 0;
-  const { pattern, ...rest } = value;
+  const { pattern } = value;
   // One part for each character.
   const own = Array.isArray(pattern) ? pattern.length : 0;
-  return Object.values(rest).reduce<number>((sum, one) => sum + patternCharsIn(one), own);
+  return Object.values(value).reduce<number>((sum, one) => sum + patternCharsIn(one), own);
 }
 
 interface Noted {
