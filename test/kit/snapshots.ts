@@ -1,10 +1,11 @@
+import type { Catalogue, Item, Offer } from '../../src/core/catalogue.ts';
 import type { GroupServer, GroupSettings } from '../../src/core/settings/group.ts';
 import type { KeySettings } from '../../src/core/settings/key.ts';
 import type { ServerSettings } from '../../src/core/settings/server.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import type { UserSettings } from '../../src/core/settings/user.ts';
 
-/** Snapshots of settings as the hub has them in memory, with defaults, for tests of pure rules. */
+/** Settings, and what servers offer, as the hub has them in memory, with defaults, for tests of pure rules. */
 
 export const server = (name: string, more: Partial<ServerSettings> = {}): ServerSettings => ({
   name,
@@ -97,4 +98,30 @@ export const settings = ({ servers = [], groups = [], users = [], keys = [] }: P
     progressiveDisclosure: undefined,
     storeToolPayload: false,
   },
+});
+
+/** What a server offers, with a name, a URI or a URI template as the member that it is known by. */
+export const item = (key: string, member = 'name', more: object = { description: 'own' }): Item => ({
+  key,
+  text: JSON.stringify({ [member]: key, ...more }),
+});
+
+export const offer = (server: string, tools: readonly string[], more: Partial<Offer> = {}): Offer => ({
+  server,
+  about: {
+    info: '{"name":"x"}',
+    instructions: undefined,
+    capabilities: ['tools', 'resources'],
+    protocolVersion: '2025-11-25',
+  },
+  tools: tools.map((name) => item(name)),
+  prompts: [],
+  resources: [],
+  templates: [],
+  ...more,
+});
+
+export const catalogue = (...offers: Offer[]): Catalogue => ({
+  version: 1,
+  offers: new Map(offers.map((one) => [one.server, one])),
 });

@@ -1,10 +1,10 @@
-import type { Catalogue, Offer } from '../../src/core/catalogue.ts';
+import type { Offer } from '../../src/core/catalogue.ts';
 import { explain, type WhyQuestion } from '../../src/core/access/explain.ts';
 import { principalOf } from '../../src/core/access/principal.ts';
 import { view } from '../../src/core/access/view.ts';
 import type { CallLimits } from '../../src/core/settings/governance.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
-import { type Parts, server, settings, user } from './snapshots.ts';
+import { catalogue, type Parts, server, settings, user } from './snapshots.ts';
 
 /** `why` of a call that goes on, but for what a test changes. */
 
@@ -16,10 +16,6 @@ export const offer = (name: string, tools: readonly string[], annotations = {}):
   prompts: [],
   resources: [],
   templates: [],
-});
-export const catalogue = (...offers: readonly Offer[]): Catalogue => ({
-  version: 1,
-  offers: new Map(offers.map((one) => [one.server, one])),
 });
 
 export interface Asked extends Partial<Omit<WhyQuestion, 'settings' | 'view'>> {

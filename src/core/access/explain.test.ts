@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
-import { ann, type Asked, catalogue, db, offer, why } from '../../../test/kit/why.ts';
+import { catalogue, entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { ann, type Asked, db, offer, why } from '../../../test/kit/why.ts';
 import { anonymous, type Principal, principalOf } from './principal.ts';
 import type { Scope } from './scope.ts';
 import { tieBreakName } from './tool-name.ts';

@@ -1,37 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Catalogue, Item, Offer } from '../catalogue.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
-import { entry, group, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { catalogue, entry, group, item, offer, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { changedKinds, createViews, view } from './view.ts';
 
 const anonymous: Principal = { kind: 'anonymous' };
 const all: Scope = { kind: 'all' };
 const named = (name: string): Scope => ({ kind: 'named', name });
-
-const item = (key: string, member = 'name'): Item => ({
-  key,
-  text: JSON.stringify({ [member]: key, description: 'own' }),
-});
-const offer = (server: string, tools: string[], more: Partial<Offer> = {}): Offer => ({
-  server,
-  about: {
-    info: '{"name":"x"}',
-    instructions: undefined,
-    capabilities: ['tools', 'resources'],
-    protocolVersion: '2025-11-25',
-  },
-  tools: tools.map((name) => item(name)),
-  prompts: [],
-  resources: [],
-  templates: [],
-  ...more,
-});
-const catalogue = (...offers: Offer[]): Catalogue => ({
-  version: 1,
-  offers: new Map(offers.map((one) => [one.server, one])),
-});
 
 const listed = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as { name: string }).name);
 
@@ -63,15 +39,17 @@ test('every listed name leads back to the tool it stands for, and no two are ali
 });
 
 describe('a server of its own', () => {
-  const seen = view(settings({ servers: [server('s')] }), catalogue(offer('s', ['x', 's-x'])), anonymous, named('s'));
+  const shown = () =>
+    view(settings({ servers: [server('s')] }), catalogue(offer('s', ['x', 's-x'])), anonymous, named('s'));
 
   test('shows its own names and understands the prefixed ones', () => {
+    const seen = shown();
     expect(listed(seen.lists.tools.texts)).toEqual(['x', 's-x']);
     expect(seen.tool('s-s-x')).toEqual({ server: 's', key: 's-x' });
   });
 
   test('reads a name that could be both as its own', () => {
-    expect(seen.tool('s-x')).toEqual({ server: 's', key: 's-x' });
+    expect(shown().tool('s-x')).toEqual({ server: 's', key: 's-x' });
   });
 });
 

@@ -184,7 +184,7 @@ function appTools({ texts }: ViewList, more: readonly string[]): View['forApps']
 }
 
 /** `View.unlisted`. Of the prefixes of the scope the longest counts, as it does in names (`exposedName`). */
-function unlistedNames({ members }: Resolved, { offers }: Catalogue, { own, separator }: Naming): View['unlisted'] {
+function unlistedNames({ members }: Resolved, { offers }: Catalogue, { separator }: Naming): View['unlisted'] {
   const isUnlisted = ({ server }: ScopeMember): boolean => isUsedAlone(server) && !offers.has(server.name);
   if (!members.some(isUnlisted)) return undefined;
   return (name) => {
@@ -192,7 +192,7 @@ function unlistedNames({ members }: Resolved, { offers }: Catalogue, { own, sepa
     const longest = members
       .filter((member) => name.startsWith(prefixOf(member)))
       .reduce<ScopeMember | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
-    const only = members.length === 1 || own ? members[0] : undefined;
+    const only = members.length === 1 ? members[0] : undefined;
     const member = longest ?? only;
     if (!member || !isUnlisted(member)) return undefined;
     return { server: member.server.name, key: longest ? name.slice(prefixOf(longest).length) : name };
