@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { request } from 'node:http';
@@ -158,7 +158,7 @@ export function hostileStdio(options: HostileOptions = {}): Hostile & {
   return {
     config: { command: process.execPath, args: [fixture('hostile-stdio.mjs'), argument] },
     becomes,
-    ...readers(() => readJournal(journal)),
+    ...readers(journalIn(journal)),
     control: (command) => post({ socketPath: control, path: '/' }, command),
   };
 }
@@ -174,7 +174,7 @@ export async function hostileHttp(options: HostileOptions = {}): Promise<Hostile
   atEnd(stop);
   return {
     config: configOf(url, options),
-    ...readers(() => [...journal]),
+    ...readers(() => journal),
     control: async (command) => control(command),
     url,
     stop,
@@ -205,7 +205,7 @@ export async function hostileHttpProcess(options: HostileOptions = {}): Promise<
   const { hostname, port } = new URL(url);
   return {
     config: configOf(url, options),
-    ...readers(() => readJournal(journal)),
+    ...readers(journalIn(journal)),
     control: (command) => post({ hostname, port, path: '/control' }, command),
     url,
   };
@@ -220,7 +220,7 @@ function configOf(url: string, { transport }: HostileOptions): Record<string, un
  * again.
  */
 function endSurvivors(journal: string): void {
-  const seen = readJournal(journal).flatMap(({ pid, child }) => (child === undefined ? [pid] : [pid, child]));
+  const seen = journalIn(journal)().flatMap(({ pid, child }) => (child === undefined ? [pid] : [pid, child]));
   if (!seen.some(isThere)) return;
   for (const { pid, command } of processes()) {
     if (pid === process.pid || !seen.includes(pid) || !command.includes('hostile-')) continue;
@@ -241,24 +241,50 @@ function isThere(pid: number): boolean {
   }
 }
 
-function readJournal(file: string): JournalEntry[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as JournalEntry);
+/** What programs have written into a file so far. Each line is read once, however often a test looks. */
+function journalIn(file: string): () => readonly JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  let read = 0;
+  return () => {
+    const unread = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - read;
+    if (unread <= 0) return entries;
+    const bytes = Buffer.alloc(unread);
+    const opened = openSync(file, 'r');
+    try {
+      readSync(opened, bytes, 0, unread, read);
+    } finally {
+      closeSync(opened);
+    }
+    // A line that is still being written waits for its end.
+    const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+    read += whole.length;
+    for (const line of whole.toString('utf8').split('\n'))
+      if (line !== '') entries.push(JSON.parse(line) as JournalEntry);
+    return entries;
+  };
 }
 
-function readers(journal: () => JournalEntry[]): Pick<Hostile, 'journal' | 'received' | 'pids'> {
+type Received = ReturnType<Hostile['received']>[number];
+
+function readers(journal: () => readonly JournalEntry[]): Pick<Hostile, 'journal' | 'received' | 'pids'> {
+  const known = new Map<JournalEntry, Received>();
+  /** Parsed once: tests that wait look again and again. */
+  const receivedAs = (entry: JournalEntry): Received => {
+    const { id, text } = entry;
+    const found = known.get(entry) ?? {
+      id,
+      params: (JSON.parse(text ?? '{}') as { params?: Record<string, unknown> }).params ?? {},
+      text: text ?? '',
+    };
+    known.set(entry, found);
+    return found;
+  };
   return {
-    journal,
+    journal: () => [...journal()],
     received: (method) =>
       journal()
         .filter((entry) => entry.event === 'message' && entry.method === method)
-        .map(({ id, text }) => {
-          const message = JSON.parse(text ?? '{}') as { params?: Record<string, unknown> };
-          return { id, params: message.params ?? {}, text: text ?? '' };
-        }),
+        .map(receivedAs),
     pids: () => journal().flatMap((entry) => (entry.event === 'start' ? [entry.pid] : [])),
   };
 }
