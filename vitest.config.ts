@@ -45,6 +45,33 @@ const project = (name: string, include: string[], kind = database, more: object 
   },
 });
 
+const withPages = { setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'] };
+const browserTests = 'test/browser/**/*.test.ts';
+/** What needs no database; `modules` also without what is slow, for `npm run test:fast`. */
+const plain = [
+  project('hub', ['test/**/*.test.ts'], database, { exclude: ['**/node_modules/**', browserTests] }),
+  project('browser', [browserTests], database, withPages),
+  project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], database, {
+    exclude: ['**/node_modules/**', ...(fast ? slowTests : [])],
+  }),
+];
+/** Tests that compare CPU time of their process: where many files ran before, it is that of collecting their garbage. */
+const measured = [
+  'src/upstream/channels/stdio/lines.test.ts',
+  'src/smart/{document,words/analyzer,words/clauses}.test.ts',
+  'src/{auth/passwords,governance/approvals,core/schema/check}.test.ts',
+];
+/** What runs again on each database, and the others as one, since for each project its processes load the whole hub. */
+const gate = [
+  project('measured', measured),
+  project('postgres', [...settingsTests, ...wholeTests, ...recordTests], 'postgres'),
+  project('embedded', [...wholeTests, ...recordTests], 'embedded'),
+  project('all', ['{test,src,web/src}/**/*.test.ts'], database, {
+    ...withPages,
+    exclude: ['**/node_modules/**', ...wholeTests, ...measured],
+  }),
+];
+
 export default defineConfig({
   test: {
     globalSetup: fast ? [] : ['test/kit/build.ts'],
@@ -54,25 +81,11 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: groupedByProject },
     projects: [
-      project('hub', ['test/**/*.test.ts'], database, {
-        exclude: ['**/node_modules/**', 'test/browser/**', ...(asked === 'each' ? wholeTests : [])],
-      }),
-      project('browser', ['test/browser/**/*.test.ts'], database, {
-        setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'],
-      }),
-      ...(asked === 'each'
-        ? [
-            project('postgres', [...settingsTests, ...wholeTests, ...recordTests], 'postgres'),
-            project('embedded', [...wholeTests, ...recordTests], 'embedded'),
-          ]
-        : []),
+      ...(asked === 'each' ? gate : plain),
       // `npm run chaos`: minutes, so it is not in the gate.
       ...(process.env['CHAOS'] === undefined
         ? []
         : [project('chaos', ['test/chaos/*.chaos.ts'], database, { testTimeout: 1_800_000 })]),
-      project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], database, {
-        exclude: ['**/node_modules/**', ...(fast ? slowTests : [])],
-      }),
     ],
   },
 });

@@ -1,16 +1,15 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drop, hasSecrets, keep, keptOf, mostArgumentChars, takesSecrets } from './kept.ts';
 
 beforeEach(() => {
   const items = new Map<string, string>();
-  Object.assign(globalThis, {
-    localStorage: {
-      getItem: (key: string) => items.get(key) ?? null,
-      setItem: (key: string, value: string) => void items.set(key, value),
-      removeItem: (key: string) => void items.delete(key),
-    },
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
   });
 });
+afterAll(() => vi.unstubAllGlobals());
 
 test('of each tool the last ten are kept, the newest first, equal ones once, for each user apart', () => {
   for (let at = 0; at < 12; at++) keep('tried', 'ann', 'notes add', { at, ok: true, args: { at } });
