@@ -44,6 +44,15 @@ export const settingsLimits = {
   codeMemoryMbMost: 1_024,
   codeCallsMost: 1_000,
 
+  // sandboxes
+
+  /** What a program needs to start at all, and what no machine has. */
+  sandboxMemoryLeastMb: 16,
+  sandboxMemoryMostMb: 16_777_216,
+  sandboxCpusLeast: 0.01,
+  sandboxCpusMost: 4_096,
+  sandboxProcessesMost: 4_194_304,
+
   // results in parts
 
   /** What `maxResultTokens` may say: less than this is no answer, more than this no limit. */

@@ -364,4 +364,7 @@ export const upstreamLimits = {
   tokenClaimPollMs: 100,
   /** Processes and threads in the container of one server: a browser that a server drives takes some 200. */
   containerProcesses: 512,
+  /** How often the control group of a program that has ended is removed, which works once the last process is gone. */
+  groupRemovals: 20,
+  groupRemovalMs: 500,
 } as const;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { boundsObstacle } from '../../src/upstream/channels/stdio/cgroup.ts';
 import { api, login } from '../kit/api.ts';
 import { canSandbox } from '../kit/can-sandbox.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
@@ -14,6 +15,13 @@ import { until } from '../kit/until.ts';
 const script = fileURLToPath(new URL('../kit/fixtures/evaluate.mjs', import.meta.url));
 const program = { command: process.execPath, args: [script] };
 const read = [dirname(script)];
+
+const bounds = { memoryMb: 256, cpus: 2, processes: 40 };
+/** Where this process is in a control group that it may divide, as in a service with `Delegate=yes`. */
+const holds = {
+  memory: boundsObstacle({ memoryMb: 1 }) === undefined,
+  processes: boundsObstacle({ processes: 1 }) === undefined,
+};
 
 let hub: TestHub;
 let admin: string;
@@ -28,6 +36,14 @@ const evaluate = async (server: string, code: string) => {
   return (body.data as { content: { text: string }[] }).content[0]?.text ?? '';
 };
 const reading = (path: string) => `return (await load('node:fs')).readFileSync(${JSON.stringify(path)}, 'utf8')`;
+
+/** Connected again with these bounds. */
+async function setBounds(wanted: Partial<typeof bounds>): Promise<void> {
+  const config = { ...program, sandbox: { read, ...wanted } };
+  await api(hub, 'PUT', '/servers/bounded', { token: admin, body: { config } });
+  await hub.connected(6);
+  expect(await evaluate('bounded', `return 'there'`)).toBe('there');
+}
 
 const states = async () => {
   const { body } = await api(hub, 'GET', '/servers', { token: admin });
@@ -54,11 +70,12 @@ beforeAll(async () => {
       thief: { ...program, sandbox: { read: [join(folder, 'data')] } },
       forger: { ...program, sandbox: { write: [join(folder, 'mcp_settings.json')] } },
       lost: { ...program, sandbox: {} },
+      bounded: { ...program, sandbox: { read, ...bounds } },
     },
     systemConfig: { sandbox: { default: { read } } },
   });
   admin = await login(hub);
-  if (canSandbox) await hub.connected(5);
+  if (canSandbox) await hub.connected(6);
 });
 
 describe.runIf(canSandbox)('a server in a sandbox', () => {
@@ -124,6 +141,37 @@ describe.runIf(canSandbox)('a server in a sandbox', () => {
     const status = await evaluate('held', reading('/proc/self/status'));
     expect(status).toMatch(/CapEff:\s+0+\n/);
     expect(status).toMatch(/NoNewPrivs:\s+1\n/);
+  });
+
+  test('has the bounds of its settings, or says why it has not', async () => {
+    const { body } = await api(hub, 'GET', '/servers/bounded', { token: admin });
+    const { unbounded, ...sandbox } = (body.data as { sandbox: Record<string, unknown> }).sandbox;
+    expect(sandbox).toEqual({ network: 'none', read, write: [], ...bounds });
+    expect(unbounded).toBe(boundsObstacle(bounds));
+  });
+
+  test.runIf(holds.processes)('gets no more processes than its bound', async () => {
+    await setBounds({ processes: bounds.processes });
+    const start = `const { spawn } = await load('node:child_process');
+      const started = Array.from({ length: 60 }, () => spawn('sleep', ['20']).on('error', () => {}));
+      const running = started.filter(({ pid }) => pid !== undefined);
+      for (const one of running) one.kill();
+      return running.length`;
+    const count = Number(await evaluate('bounded', start));
+    expect(count).toBeGreaterThan(5);
+    expect(count).toBeLessThan(bounds.processes);
+  });
+
+  test.runIf(holds.memory)('is ended as a whole when it takes more memory than its bound, and comes back', async () => {
+    await setBounds({ memoryMb: bounds.memoryMb });
+    const take = `const all = []; for (let n = 0; n < 64; n++) all.push(Buffer.alloc(16 * 1024 * 1024, 1)); return 'took'`;
+    expect(await evaluate('bounded', take)).not.toBe('took');
+    await until('the log names the bound', async () => {
+      const { body } = await api(hub, 'GET', '/logs?service=server:bounded', { token: admin });
+      return JSON.stringify(body).includes('sandbox.memoryMb');
+    });
+    await hub.connected(6);
+    expect(await evaluate('bounded', `return 'back'`)).toBe('back');
   });
 
   test('leaves no home to a later server of its name', async () => {

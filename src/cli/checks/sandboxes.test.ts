@@ -31,6 +31,9 @@ test('a report says how each program is held, and that bubblewrap is missing whe
   writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\n');
   chmodSync(join(folder, 'bwrap'), 0o755);
   expect(checkSandboxes(servers, folder)).toEqual([{ name: 'sandboxes', status: 'ok', detail }]);
+  expect(
+    checkSandboxes([program('small', { ...closed, memoryMb: 64, cpus: 0.5, processes: 9 })], folder),
+  ).toMatchObject([{ detail: 'in a sandbox: small (no network; 64 MB of memory; 0.5 processors; 9 processes)' }]);
   const { name, transport } = program('boxed');
   const boxed = { name, transport: { ...transport, container: { image: 'node:24' } } };
   expect(checkSandboxes([boxed], tempFolder())).toMatchObject([

@@ -26,11 +26,14 @@ export function checkSandboxes(servers: readonly Pick<PreparedServer, 'name' | '
   return [{ name: 'sandboxes', status: 'fail', detail: `${detail}. ${text}`, fix: advice }];
 }
 
-function wordsOf({ network, read, write }: SandboxSettings): string {
+function wordsOf({ network, read, write, memoryMb, cpus, processes }: SandboxSettings): string {
   return [
     network === 'host' ? 'network of the hub' : 'no network',
     ...(read.length > 0 ? [`reads ${read.join(' ')}`] : []),
     ...(write.length > 0 ? [`writes ${write.join(' ')}`] : []),
+    ...(memoryMb === undefined ? [] : [`${memoryMb} MB of memory`]),
+    ...(cpus === undefined ? [] : [`${cpus} processors`]),
+    ...(processes === undefined ? [] : [`${processes} processes`]),
   ].join('; ');
 }
 

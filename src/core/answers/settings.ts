@@ -3,6 +3,7 @@ import {
   count,
   flag,
   listOf,
+  number,
   object,
   oneOf,
   openObject,
@@ -322,7 +323,15 @@ export type Server = Shape<typeof server>;
 export type ServerStatus = Server['status'];
 
 /** What a program in a sandbox reaches. */
-const sandbox = object({ network: oneOf(['none', 'host']), read: texts, write: texts });
+const sandbox = object(
+  { network: oneOf(['none', 'host']), read: texts, write: texts },
+  {
+    memoryMb: count,
+    cpus: saying('Processor cores, in parts of one too.', number),
+    processes: count,
+    unbounded: saying('Why these three do not hold on this machine.', oneOf(['no_group', 'no_controller', 'no_right'])),
+  },
+);
 
 /** A single server. */
 export const serverDetails = object(

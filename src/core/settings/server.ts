@@ -91,8 +91,18 @@ export interface ContainerSettings {
   readonly image: string;
 }
 
+/** What a program in a sandbox may take, with all that it starts. Undefined: as much as there is. */
+export interface SandboxBounds {
+  /** 1 048 576 bytes each */
+  readonly memoryMb?: number | undefined;
+  /** Processor cores, in parts of one too. */
+  readonly cpus?: number | undefined;
+  /** Processes and threads. */
+  readonly processes?: number | undefined;
+}
+
 /** What a program in a sandbox reaches (CONTRACT §10). Paths are absolute once their variables are filled in. */
-export interface SandboxSettings {
+export interface SandboxSettings extends SandboxBounds {
   readonly network: 'none' | 'host';
   readonly read: readonly string[];
   readonly write: readonly string[];

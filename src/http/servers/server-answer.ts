@@ -11,10 +11,11 @@ import type { ServerState } from '../../core/hub.ts';
 import { confinementOf } from '../../core/settings/confinement.ts';
 import { reasonWords } from '../../core/reasons.ts';
 import type { Selection } from '../../core/settings/group.ts';
-import type { ItemSettings, ServerSettings } from '../../core/settings/server.ts';
+import type { ItemSettings, ServerSettings, UsableTransport } from '../../core/settings/server.ts';
 import { tokensOf } from '../../core/tokens.ts';
 import type { Entry } from '../../settings/document/document.ts';
 import { maskServer } from '../../settings/server/server-secrets.ts';
+import { boundsObstacle } from '../../upstream/channels/stdio/cgroup.ts';
 import type { UserCredentials } from '../../upstream/user-credentials/user-credentials.ts';
 import type { Caller } from '../frame/caller.ts';
 import { manages } from '../frame/reachable.ts';
@@ -171,11 +172,26 @@ export function serverDetails(caller: Caller, server: ServerSettings, sources: S
   const answer = serverAnswer(caller, server, sources);
   const entry = sources.document().mcpServers?.[server.name] ?? {};
   const { transport } = server;
-  const held = transport.type === 'stdio' ? { sandbox: confinementOf(transport) ?? null } : {};
+  const held = transport.type === 'stdio' ? { sandbox: sandboxAnswer(transport) } : {};
   if (manages(caller, server)) return { ...answer, config: maskServer(entry), ...held };
   const { type, enabled, owner, description } = answer;
   const config = { type, enabled, owner, ...(description !== undefined && { description }) };
   return { ...answer, config, configRestricted: true };
+}
+
+function sandboxAnswer(transport: UsableTransport & { readonly type: 'stdio' }): ServerDetails['sandbox'] {
+  const sandbox = confinementOf(transport);
+  if (sandbox === undefined) return null;
+  // The engine of a container bounds it by itself.
+  const unbounded = transport.container ? undefined : boundsObstacle(sandbox);
+  const { network, read, write, memoryMb, cpus, processes } = sandbox;
+  return {
+    ...{ network, read, write },
+    ...(memoryMb !== undefined && { memoryMb }),
+    ...(cpus !== undefined && { cpus }),
+    ...(processes !== undefined && { processes }),
+    ...(unbounded && { unbounded }),
+  };
 }
 
 /** Whose calls are kept may know it. */

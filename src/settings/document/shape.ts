@@ -23,11 +23,19 @@ export const resultTokens = z.union(
   },
 );
 export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
+const cpusExpected = `expected a number of processors from ${settingsLimits.sandboxCpusLeast} to ${settingsLimits.sandboxCpusMost}`;
 /** A sandbox as the settings have it. */
 export const sandboxShape = z.strictObject({
   network: z.enum(['none', 'host'], { error: 'expected "none" or "host"' }).default('none'),
   read: z.array(place).default([]),
   write: z.array(place).default([]),
+  memoryMb: range(settingsLimits.sandboxMemoryLeastMb, settingsLimits.sandboxMemoryMostMb, 'megabytes').optional(),
+  cpus: z
+    .number({ error: cpusExpected })
+    .min(settingsLimits.sandboxCpusLeast, { error: cpusExpected })
+    .max(settingsLimits.sandboxCpusMost, { error: cpusExpected })
+    .optional(),
+  processes: range(1, settingsLimits.sandboxProcessesMost, 'processes').optional(),
 });
 export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
 const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });

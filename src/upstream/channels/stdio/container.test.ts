@@ -66,6 +66,9 @@ test('a program runs in a container of its image, closed as far as it is not ope
   });
   const open = started(docker, { network: 'host', read: [given], write: [given] })?.args.join(' ');
   expect(open).toContain('--network host');
+  expect(started(docker, { memoryMb: 64, cpus: 0.5, processes: 9 })?.args.join(' ')).toContain(
+    '--pids-limit 9 --memory 64m --memory-swap 64m --cpus 0.5 ',
+  );
   expect(open).toContain(`--volume ${given}:${given}:ro --volume ${given}:${given} `);
 });
 

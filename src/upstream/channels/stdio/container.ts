@@ -24,7 +24,7 @@ export function inContainer(options: StdioOptions, { container, sandbox, places 
   const path = options.inheritedEnv['PATH'] ?? usualPath;
   const engine = engines.map((name) => onPath(name, path)).find((found) => found !== undefined);
   if (engine === undefined) throw refused(options.name, { code: 'container_missing', values: {} });
-  const { network = 'none', read = [], write = [] } = sandbox ?? {};
+  const { network = 'none', read = [], write = [], memoryMb, cpus, processes } = sandbox ?? {};
   checkSandbox(options.name, { network, read, write }, options.cwd, places);
   for (const [list, paths] of Object.entries({ read, write }))
     for (const one of paths)
@@ -41,8 +41,11 @@ export function inContainer(options: StdioOptions, { container, sandbox, places 
       '--security-opt',
       'no-new-privileges',
       '--pids-limit',
-      `${upstreamLimits.containerProcesses}`,
+      `${processes ?? upstreamLimits.containerProcesses}`,
     ],
+    // No more by swapping.
+    memoryMb === undefined ? [] : ['--memory', `${memoryMb}m`, '--memory-swap', `${memoryMb}m`],
+    cpus === undefined ? [] : ['--cpus', `${cpus}`],
     read.flatMap((one) => ['--volume', `${one}:${one}:ro`]),
     write.flatMap((one) => ['--volume', `${one}:${one}`]),
     options.cwd === undefined ? [] : ['--workdir', options.cwd],

@@ -3,6 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep 
 import { HubError } from '../../../core/errors.ts';
 import { type Reason, reasonWords } from '../../../core/reasons.ts';
 import type { SandboxSettings } from '../../../core/settings/server.ts';
+import { inControlGroup } from './cgroup.ts';
 import type { StdioOptions } from './program.ts';
 import { homeOf } from './sandbox-home.ts';
 
@@ -110,7 +111,7 @@ export function inSandbox(options: StdioOptions, { sandbox, places, isShared }: 
     ...options,
     cwd: undefined,
     inheritedEnv: { ...env, HOME: home, TMPDIR: '/tmp' },
-    spawned: { command: bwrap, args },
+    spawned: inControlGroup({ command: bwrap, args }, sandbox, options.log),
   };
 }
 

@@ -38,6 +38,12 @@ test('a sandbox is what the fields say: that of the hub, an own one, an empty on
   expect(of(kept)).toMatchObject({ sandbox: 'own', network: true, read: '/a\n/b c', write: '/d' });
   expect(configOf({ ...of(kept), sandbox: 'off' })).toMatchObject({ sandbox: false });
   expect(configOf({ ...of(kept), sandbox: 'default' })).toEqual({ command: 'x' });
+  const bounds = { memoryMb: 64, cpus: 0.5, processes: 9 };
+  expect(configOf(of({ ...kept, ...bounds }))).toMatchObject({ sandbox: { ...kept, ...bounds } });
+  expect(configOf({ ...of({ ...kept, ...bounds }), memoryMb: '128', cpus: '' })).toMatchObject({
+    sandbox: { ...kept, memoryMb: 128, processes: 9 },
+  });
+  expect(configOf({ ...of({ ...kept, ...bounds }), cpus: '' })['sandbox']).not.toHaveProperty('cpus');
   expect(configOf({ ...of(kept), network: false, write: '' })).toMatchObject({
     sandbox: { network: 'none', read: ['/a', '/b c'] },
   });

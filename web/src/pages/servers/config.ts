@@ -28,6 +28,10 @@ export interface Draft {
   readonly idle: string;
   /** `own`: with what the three fields below say. */
   readonly sandbox: 'default' | 'own' | 'off';
+  /** What it may take at most; empty: as much as there is. */
+  readonly memoryMb: string;
+  readonly cpus: string;
+  readonly processes: string;
   readonly network: boolean;
   /** One path per line. */
   readonly read: string;
@@ -72,6 +76,9 @@ export function draftOf(config: JsonObject, type: Transport): Draft {
     network: isObject(sandbox) && sandbox['network'] === 'host',
     read: isObject(sandbox) ? lines(sandbox['read']) : '',
     write: isObject(sandbox) ? lines(sandbox['write']) : '',
+    memoryMb: inner(sandbox, 'memoryMb'),
+    cpus: inner(sandbox, 'cpus'),
+    processes: inner(sandbox, 'processes'),
     limits: limitsDraft(config['limits']),
     pins: inner(config['pins'], 'mode'),
     most: text(config['maxResultTokens']),
@@ -168,14 +175,23 @@ export function configOf(draft: Draft): JsonObject {
 /** An empty sandbox says something, and so does `false`. */
 function sandboxOf(draft: Draft, old: Draft): JsonObject {
   const { sandbox, network, read, write, rest } = draft;
-  const isSame = sandbox === old.sandbox && network === old.network && read === old.read && write === old.write;
-  if (isSame) return only(rest, ['sandbox']);
+  if (sandboxMembers.every((member) => draft[member] === old[member])) return only(rest, ['sandbox']);
   if (sandbox === 'default') return {};
   if (sandbox === 'off') return { sandbox: false };
+  const bounds = boundMembers.filter((member) => draft[member] !== '');
   return {
-    sandbox: { network: network ? 'host' : 'none', ...said('read', split(read)), ...said('write', split(write)) },
+    sandbox: {
+      network: network ? 'host' : 'none',
+      ...said('read', split(read)),
+      ...said('write', split(write)),
+      ...Object.fromEntries(bounds.map((member) => [member, Number(draft[member])])),
+    },
   };
 }
+
+/** Fields of a sandbox that are numbers. */
+export const boundMembers = ['memoryMb', 'cpus', 'processes'] as const;
+const sandboxMembers = ['sandbox', 'network', 'read', 'write', ...boundMembers] as const;
 
 function reachOf(draft: Draft, old: Draft): JsonObject {
   const { type, rest } = draft;

@@ -129,11 +129,15 @@ function Rename({ name }: { readonly name: string }) {
 /** How much of the machine a program reaches, in words. */
 function heldBy(sandbox: NonNullable<ServerDetails['sandbox']> | null, t: TFunction): string {
   if (sandbox === null) return t('servers.sandboxNone');
-  const { network, read, write } = sandbox;
+  const { network, read, write, memoryMb, cpus, processes, unbounded } = sandbox;
   return [
     t(network === 'host' ? 'servers.sandboxWithNetwork' : 'servers.sandboxWithoutNetwork'),
     ...(read.length > 0 ? [t('servers.sandboxReads', { paths: read.join(', ') })] : []),
     ...(write.length > 0 ? [t('servers.sandboxWrites', { paths: write.join(', ') })] : []),
+    ...(memoryMb === undefined ? [] : [t('servers.sandboxMemory', { memoryMb })]),
+    ...(cpus === undefined ? [] : [t('servers.sandboxCpus', { cpus })]),
+    ...(processes === undefined ? [] : [t('servers.sandboxProcesses', { processes })]),
+    ...(unbounded === undefined ? [] : [t(`servers.sandboxUnbounded_${unbounded}`)]),
   ].join(' ');
 }
 

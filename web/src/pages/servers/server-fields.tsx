@@ -7,7 +7,7 @@ import { limitNames } from '../../lib/limits.ts';
 import { LimitsFields } from '../../ui/limits-fields.tsx';
 import { KeyValues } from '../../ui/key-values.tsx';
 import { fieldsOf } from './command-line.ts';
-import { type Draft, hasInlineDocument, transports } from './config.ts';
+import { boundMembers, type Draft, hasInlineDocument, transports } from './config.ts';
 
 interface FieldsProps {
   readonly draft: Draft;
@@ -39,6 +39,7 @@ export const fieldPaths = [
   'config.sandbox',
   'config.sandbox.read',
   'config.sandbox.write',
+  ...boundMembers.map((member) => `config.sandbox.${member}`),
 ];
 
 export function ServerFields({ draft, onChange, error, programs }: FieldsProps) {
@@ -291,6 +292,18 @@ function Sandbox({ draft, set, at }: PartProps) {
               rows={2}
               value={draft[list]}
               onChange={(event) => set({ [list]: event.target.value })}
+            />
+          ))}
+          {boundMembers.map((member) => (
+            <TextField
+              key={member}
+              label={t(`servers.form.sandbox_${member}`)}
+              hint={t('servers.form.sandboxBound')}
+              error={at(`sandbox.${member}`)}
+              optional
+              inputMode="decimal"
+              value={draft[member]}
+              onChange={(event) => set({ [member]: event.target.value.replace(/[^\d.]/g, '') })}
             />
           ))}
         </>

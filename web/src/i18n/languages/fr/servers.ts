@@ -100,6 +100,15 @@ export const servers: Texts['servers'] = {
   sandboxWithoutNetwork: 'Il tourne dans un bac à sable, sans réseau.',
   sandboxReads: 'Il peut lire {{paths}}.',
   sandboxWrites: 'Il peut lire et écrire {{paths}}.',
+  sandboxMemory: 'Il peut prendre {{memoryMb}} Mo de mémoire.',
+  sandboxCpus: 'Il peut utiliser {{cpus}} processeurs.',
+  sandboxProcesses: 'Il peut avoir {{processes}} processus.',
+  sandboxUnbounded_no_group:
+    'Les limites ne s’appliquent pas : le hub ne tourne dans aucun groupe de contrôle de version 2.',
+  sandboxUnbounded_no_controller:
+    'Les limites ne s’appliquent pas : le groupe de contrôle du hub ne les gère pas toutes.',
+  sandboxUnbounded_no_right:
+    'Les limites ne s’appliquent pas : le hub n’a pas le droit de créer des groupes de contrôle.',
   owner: 'Propriétaire',
   type: 'Type',
   version: 'Version',
@@ -184,6 +193,10 @@ export const servers: Texts['servers'] = {
     sandbox_read: 'Peut lire',
     sandbox_write: 'Peut lire et écrire',
     sandboxPaths: 'Chemins absolus, un par ligne.',
+    sandbox_memoryMb: 'Mémoire maximale, en Mo',
+    sandbox_cpus: 'Processeurs au maximum',
+    sandbox_processes: 'Processus et threads au maximum',
+    sandboxBound: 'Vide : aucune limite. Il faut des groupes de contrôle de version 2 que le hub puisse diviser.',
     perSession: 'Un processus ou une connexion propre à chaque session',
     template: 'Ce que chaque utilisateur définit lui-même',
     templateHint:
