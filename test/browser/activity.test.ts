@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Activity } from '../../src/core/answers/records.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import type { Page } from 'playwright-core';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -37,7 +37,8 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
       alpha: { ...own, command: 'sh', args: ['-c', script, own.command, ...args] },
-      beta: hostileStdio({ tools: [{ name: 'water_plants', description: 'Waters the plants in the garden' }] }).config,
+      beta: (await hostileHttp({ tools: [{ name: 'water_plants', description: 'Waters the plants in the garden' }] }))
+        .config,
     },
     systemConfig: { activityLog: { storeToolPayload: true } },
     env: { LOG_LEVEL: 'info', LOG_FORMAT: 'json' },

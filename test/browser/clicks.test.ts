@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { port } = registry.address() as AddressInfo;
   hub = await testHub({
     mcpServers: {
-      alpha: hostileStdio({ tools: ['echo', 'list_notes', 'delete_notes', 'fail'] }).config,
+      alpha: (await hostileHttp({ tools: ['echo', 'list_notes', 'delete_notes', 'fail'] })).config,
       broken: hostileStdio({ exitAt: 'start', lastWords: 'no key in the environment' }).config,
     },
     env: { ADMIN_PASSWORD: '', MCP_REGISTRY_URL: `http://127.0.0.1:${port}` },

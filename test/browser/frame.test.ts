@@ -11,7 +11,7 @@ import { follow, visit, violations, violationsAt, violationsInEveryLook, waitsFo
 let hub: TestHub;
 
 beforeAll(async () => {
-  hub = await testHub({ mcpServers: { notes: hostileStdio({ tools: ['echo'] }).config } });
+  hub = await testHub({ mcpServers: { notes: (await hostileHttp({ tools: ['echo'] })).config } });
   await hub.connected(1);
   await userToken(hub, await login(hub), 'ann');
 });

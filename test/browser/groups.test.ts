@@ -1,7 +1,7 @@
 import type { Request } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { closePages, follow, nextNews, settled, tab, visit, violationsAt } from './kit.ts';
 
@@ -13,9 +13,9 @@ let admin: string;
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      alpha: hostileStdio({ tools: ['echo', 'add', 'env'] }).config,
-      beta: hostileStdio({ tools: ['echo', 'list_notes', 'delete_notes'] }).config,
-      many: hostileStdio({ tools: 10_000 }).config,
+      alpha: (await hostileHttp({ tools: ['echo', 'add', 'env'] })).config,
+      beta: (await hostileHttp({ tools: ['echo', 'list_notes', 'delete_notes'] })).config,
+      many: (await hostileHttp({ tools: 10_000 })).config,
     },
     groups: [
       { id: 'g1', name: '写作 & co', servers: ['alpha'], owner: 'admin', visibility: 'public' },

@@ -44,6 +44,7 @@ const free: Place[] = [];
 interface Taken extends Place {
   /** Undefined where a visit leaves more behind than another may find. */
   readonly key: string | undefined;
+  readonly sharp: boolean;
   readonly scripts: readonly Disposable[];
 }
 const taken: Taken[] = [];
@@ -56,8 +57,12 @@ export async function closePages(): Promise<void> {
   }
 }
 
-/** What another visit finds at this place. */
-async function leave({ context, page, key, scripts }: Taken): Promise<Pick<Place, 'loaded'>> {
+/** What another visit finds at this place; undefined where there is to be none. */
+async function leave({ context, page, key, sharp, scripts }: Taken): Promise<Pick<Place, 'loaded'> | undefined> {
+  if (sharp) {
+    await context.close();
+    return undefined;
+  }
   for (const other of context.pages()) if (other !== page) await other.close();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   const loaded = key !== undefined && (await emptied(page)) ? key : undefined;
@@ -150,10 +155,16 @@ async function launch(): Promise<Browser> {
   return launched;
 }
 
-async function newPlace(): Promise<Place> {
+async function newPlace(sharp: boolean): Promise<Place> {
   const context = await (
     await open()
-  ).newContext({ reducedMotion: 'reduce', locale: 'en-GB', permissions: ['clipboard-read', 'clipboard-write'] });
+  ).newContext({
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    // A quarter of the pixels: what is drawn no test sees, and drawing is an eighth of the work.
+    deviceScaleFactor: sharp ? 1 : 0.5,
+  });
   return { context, page: await context.newPage() };
 }
 
@@ -164,6 +175,8 @@ export interface Visit {
   readonly height?: number;
   /** Lines in the console that are wanted: what a hub that is gone leaves there. */
   readonly expected?: RegExp;
+  /** Drawn with a pixel for each of the page's, as where sizes and places are measured. */
+  readonly sharp?: boolean;
   /** A script that runs in the page before its own. */
   readonly before?: (page: Page) => Promise<Disposable>;
 }
@@ -177,18 +190,18 @@ let visits = 0;
  * be no complaint: errors in the console, requests that leave this machine, and everything the page's policy refused.
  */
 export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Visit = {}): Promise<Page> {
-  const { width = 1280, height = 800, expected, before } = options;
+  const { width = 1280, height = 800, expected, before, sharp = false } = options;
   const as = 'as' in options ? options.as : admin;
   // Whether a page is loaded well is for those that load it; most tests are about what it does then.
-  const plain = as && before === undefined;
+  const plain = as && before === undefined && !sharp;
   const key = plain ? `${as.username} ${hub.url}` : undefined;
   const at = free.findIndex(({ loaded }) => loaded !== undefined && loaded === key);
-  const [found] = free.splice(Math.max(at, 0), 1);
+  const [found] = sharp ? [] : free.splice(Math.max(at, 0), 1);
   const stays = at >= 0;
   const left = found?.loaded === undefined || stays ? found : await withoutDashboard(found);
-  const { context, page } = left ?? (await newPlace());
+  const { context, page } = left ?? (await newPlace(sharp));
   const scripts: Disposable[] = [];
-  taken.push({ context, page, scripts, key });
+  taken.push({ context, page, scripts, key, sharp });
   page.setDefaultTimeout(30_000);
   watch(page, expected);
   await page.setViewportSize({ width, height });
@@ -280,25 +293,48 @@ function watch(page: Page, expected?: RegExp): void {
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What axe finds, a line each; none is what is wanted. */
-export async function violations(page: Page): Promise<string[]> {
+/** Which rules about colours are asked for, and of what; the others are not, where these are asked for alone. */
+type Colours = 'of all' | 'alone' | 'of what is new';
+
+/**
+ * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is new` looks at those of
+ * texts and fields that were not there to be seen when all were looked at.
+ */
+export async function violations(page: Page, colours: Colours = 'of all'): Promise<string[]> {
   // Evaluated by the browser's debugger, which the page's policy does not concern. Once: it is half a megabyte.
   if (!(await page.evaluate(() => 'axe' in window))) {
     await page.evaluate(readFileSync(axePath, 'utf8'));
   }
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: Axe };
-    return (await axe.run({ resultTypes: ['violations'] })).violations;
-  });
+  const found = await page.evaluate(async (which) => {
+    const own = window as unknown as { axe: Axe; known: WeakSet<Element> };
+    const rules = ['color-contrast', 'link-in-text-block'];
+    const run = async (context: unknown, options: object) =>
+      (await own.axe.run(context, { resultTypes: ['violations'], ...options })).violations;
+    if (which === 'alone') return run(document, { runOnly: rules });
+    const isText = (node: Node) => node.nodeType === Node.TEXT_NODE && (node.textContent ?? '').trim() !== '';
+    const seen = [...document.body.querySelectorAll('*')].filter(
+      (element) =>
+        (element.matches('input, select, textarea') || [...element.childNodes].some(isText)) &&
+        element.checkVisibility({ visibilityProperty: true }),
+    );
+    if (which === 'of all') {
+      own.known = new WeakSet(seen);
+      return run(document, {});
+    }
+    const others = await run(document, { rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])) });
+    const include = seen.filter((element) => !own.known.has(element));
+    return include.length === 0 ? others : [...others, ...(await run({ include }, { runOnly: rules }))];
+  }, colours);
   return found.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
   );
 }
 
 const looks = [
-  { name: 'light', colorScheme: 'light' },
-  { name: 'dark', colorScheme: 'dark' },
-  { name: 'narrow', colorScheme: 'light', width: 390 },
+  { name: 'light', colorScheme: 'light', colours: 'of all' },
+  // Nothing else is another in the dark.
+  { name: 'dark', colorScheme: 'dark', colours: 'alone' },
+  { name: 'narrow', colorScheme: 'light', colours: 'of what is new', width: 390 },
 ] as const;
 
 /**
@@ -308,12 +344,12 @@ const looks = [
 export async function violationsInEveryLook(page: Page): Promise<string[]> {
   const size = page.viewportSize() ?? { width: 1280, height: 800 };
   const found: string[] = [];
-  for (const { name, colorScheme, ...other } of looks) {
+  for (const { name, colorScheme, colours, ...other } of looks) {
     await change(page, colorScheme, { ...size, ...other });
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.push(`${name}: too wide`);
     const theme = await page.evaluate(() => document.documentElement.dataset['theme']);
     if (theme !== undefined && theme !== colorScheme) found.push(`${name}: shown in the ${theme} theme`);
-    found.push(...(await violations(page)).map((line) => `${name}: ${line}`));
+    found.push(...(await violations(page, colours)).map((line) => `${name}: ${line}`));
   }
   await change(page, 'light', size);
   return found;
@@ -353,7 +389,7 @@ export async function nextNews(page: Page): Promise<{ heard: Promise<void> }> {
 }
 
 interface Axe {
-  run(options: { resultTypes: ['violations'] }): Promise<{ violations: Violation[] }>;
+  run(context: unknown, options: object): Promise<{ violations: Violation[] }>;
 }
 
 interface Violation {

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { login, passwordOf, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { closePages, follow, violationsInEveryLook, visit } from './kit.ts';
 
@@ -83,7 +83,7 @@ const ann = { username: 'ann', password: passwordOf('ann') };
 
 beforeAll(async () => {
   hub = await testHub({
-    mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config },
+    mcpServers: { alpha: (await hostileHttp({ tools: ['echo'] })).config },
     groups: [{ id: 'g1', name: 'dev', servers: ['alpha'], owner: 'admin' }],
   });
   await hub.connected(1);

@@ -15,7 +15,7 @@ let hub: TestHub;
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      alpha: hostileStdio({ tools: ['echo', 'fail'] }).config,
+      alpha: (await hostileHttp({ tools: ['echo', 'fail'] })).config,
       gone: { url: 'http://127.0.0.1:9/mcp' },
     },
   });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { follow, settled, visit, violations, violationsInEveryLook } from './kit.ts';
 
@@ -14,9 +14,9 @@ const ann = { username: 'ann', password: passwordOf('ann') };
 beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
-      github: hostileStdio({ tools: ['create_issue', 'search_code'] }).config,
-      gitlab: hostileStdio({ tools: ['create_issue'] }).config,
-      many: hostileStdio({ tools: 10_000 }).config,
+      github: (await hostileHttp({ tools: ['create_issue', 'search_code'] })).config,
+      gitlab: (await hostileHttp({ tools: ['create_issue'] })).config,
+      many: (await hostileHttp({ tools: 10_000 })).config,
     },
     groups: [{ id: 'g1', name: 'writers', servers: ['github'], owner: 'admin' }],
   });

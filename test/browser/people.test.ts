@@ -3,7 +3,7 @@ import { createPasswords } from '../../src/auth/passwords.ts';
 import { httpLimits } from '../../src/http/limits.ts';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
-import { hostileStdio } from '../kit/hostile.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { visit, violationsAt, violationsInEveryLook } from './kit.ts';
@@ -15,7 +15,7 @@ let admin: string;
 
 beforeAll(async () => {
   hub = await testHub({
-    mcpServers: { alpha: hostileStdio({ tools: ['echo'] }).config },
+    mcpServers: { alpha: (await hostileHttp({ tools: ['echo'] })).config },
     groups: [{ id: 'g1', name: 'dev', servers: ['alpha'], owner: 'admin' }],
   });
   await hub.connected(1);

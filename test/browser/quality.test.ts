@@ -3,10 +3,10 @@ import type { Disposable, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
-import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { visit, waitsForAnswers } from './kit.ts';
+import { violationsInEveryLook, visit, waitsForAnswers } from './kit.ts';
 
 // What Lighthouse would look at, on every page: nothing moves while it loads, everything has a label, nothing is said
 // in the console (`kit.ts`). How little is loaded is in `frame.test.ts`.
@@ -22,8 +22,9 @@ beforeAll(async () => {
     // The audit log is in the database alone.
     env: { DB_URL: '' },
     mcpServers: {
-      alpha: hostileStdio({ tools: 12, prompts: [{ name: 'ask' }], resources: [{ uri: 'note://1', name: 'one' }] })
-        .config,
+      alpha: (
+        await hostileHttp({ tools: 12, prompts: [{ name: 'ask' }], resources: [{ uri: 'note://1', name: 'one' }] })
+      ).config,
       dead: hostileStdio({ exitAt: 'start', lastWords: 'no key in the environment' }).config,
       off: { command: 'node', enabled: false },
     },
@@ -125,7 +126,7 @@ async function settled(page: Page): Promise<Watched> {
 }
 
 const look = (path: string, width: number): Promise<Page> =>
-  visit(hub, path, { width, before: watchShifts, ...(path === '/login' && { as: undefined }) });
+  visit(hub, path, { width, sharp: true, before: watchShifts, ...(path === '/login' && { as: undefined }) });
 
 /** Controls that a reader of screens would have no word for. */
 async function withoutLabel(page: Page): Promise<string[]> {
@@ -222,5 +223,27 @@ describe('what is measured here', () => {
     });
     await expect.poll(async () => (await settled(page)).shift).toBeGreaterThan(0.1);
     expect(await withoutLabel(page)).toHaveLength(1);
+  });
+
+  test('is noticed where only a narrow page, or a dark one, shows it', async () => {
+    const page = await visit(hub, '/groups');
+    await page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
+    await page.evaluate(() => {
+      const show = (query: string, text: string, style: Partial<CSSStyleDeclaration>) => {
+        const element = document.createElement('p');
+        element.textContent = text;
+        Object.assign(element.style, style);
+        const media = matchMedia(query);
+        const follow = () => (element.hidden = !media.matches);
+        media.addEventListener('change', follow);
+        follow();
+        document.querySelector('main h1')?.before(element);
+      };
+      show('(max-width: 500px)', 'pale when narrow', { color: '#eee', background: '#fff' });
+      show('(prefers-color-scheme: dark)', 'pale in the dark', { color: '#222', background: '#111' });
+    });
+    expect((await violationsInEveryLook(page)).join('\n')).toMatch(
+      /^dark: color-contrast: .*pale in the dark.*\nnarrow: color-contrast: .*pale when narrow.*$/,
+    );
   });
 });

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, passwordOf, userToken } from '../kit/api.ts';
-import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { zip } from '../kit/zip.ts';
@@ -29,7 +29,8 @@ beforeAll(async () => {
     mcpServers: {
       alpha: { ...hostileStdio({ tools: ['echo', 'add'], prompts, resources }).config, description: 'The first one' },
       mortal: { ...own, command: 'sh', args: ['-c', script, own.command, ...args] },
-      many: { ...hostileStdio({ tools: many }).config },
+      few: (await hostileHttp({ tools: 3 })).config,
+      many: (await hostileHttp({ tools: many })).config,
       gone: {
         type: 'streamable-http',
         url: 'http://127.0.0.1:9/mcp',
@@ -37,7 +38,7 @@ beforeAll(async () => {
       },
     },
   });
-  await hub.connected(3);
+  await hub.connected(4);
   admin = await login(hub);
   await userToken(hub, admin, 'ann', { servers: ['alpha'] });
 });
@@ -97,7 +98,7 @@ describe('the list', () => {
     await toggle.click();
     await page.getByRole('list', { name: 'Servers' }).getByText('Disabled').waitFor();
     await toggle.click();
-    await hub.connected(3);
+    await hub.connected(4);
     await page.route('**/servers/alpha/toggle', (route) =>
       route.fulfill({ status: 403, json: { success: false, message: 'Not today.' } }),
     );
@@ -129,8 +130,8 @@ describe('many servers', () => {
   beforeAll(async () => {
     fleet = await testHub({
       mcpServers: {
-        quiet: hostileStdio({ tools: ['echo'], initializeResult }).config,
-        failing: hostileStdio({ tools: ['echo', 'fail'] }).config,
+        quiet: (await hostileHttp({ tools: ['echo'], initializeResult })).config,
+        failing: (await hostileHttp({ tools: ['echo', 'fail'] })).config,
         'gone-1': { url: 'http://127.0.0.1:9/1', enabled: false },
         'gone-2': { url: 'http://127.0.0.1:9/2', enabled: false },
         'gone-3': { url: 'http://127.0.0.1:9/3', enabled: false },
@@ -267,7 +268,7 @@ describe('a server', () => {
   });
 
   test('has tools that clients see otherwise, as a form shows before anything is saved', async () => {
-    const page = await visit(hub, '/servers/many?tool=tool_00001', { expected: /400/ });
+    const page = await visit(hub, '/servers/few?tool=tool_00001', { expected: /400/ });
     await page.getByRole('button', { name: 'Change what clients see' }).click();
     const form = page.getByRole('dialog');
     const name = form.getByLabel('Name for clients');
@@ -291,7 +292,7 @@ describe('a server', () => {
     await form.getByLabel('Value: limit').fill('20');
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
-    expect(JSON.parse(await stored(hub)).mcpServers.many.tools.tool_00001).toMatchObject({
+    expect(JSON.parse(await stored(hub)).mcpServers.few.tools.tool_00001).toMatchObject({
       name: 'find',
       arguments: { id: { value: '7', hidden: true }, limit: { default: 20 } },
     });
