@@ -70,6 +70,12 @@ const heads = {
   plainAfterS: 'those without installation after s',
   neededSecondAttempt: 'of those that work, needed another attempt',
   brokenCaches: 'broken caches',
+  framesPerSecond: 'frames per second',
+  frameP99: 'frame p99 ms',
+  scriptMs: 'script ms of a frame',
+  layoutMs: 'layout ms of a frame',
+  busiestUs: 'CPU µs of the busiest process',
+  ownCores: 'per s with two cores of its own',
   mb: 'MB on disk',
 };
 
