@@ -186,7 +186,9 @@ function sandboxAnswer(transport: UsableTransport & { readonly type: 'stdio' }):
   const unbounded = transport.container ? undefined : boundsObstacle(sandbox);
   const { network, read, write, memoryMb, cpus, processes } = sandbox;
   return {
-    ...{ network, read, write },
+    network,
+    read,
+    write,
     ...(memoryMb !== undefined && { memoryMb }),
     ...(cpus !== undefined && { cpus }),
     ...(processes !== undefined && { processes }),
