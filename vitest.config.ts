@@ -11,7 +11,7 @@ const slowTests = [
   'src/{cli,database,logs,bundles,backup}/**',
   'src/**/{nothing-lost,table,folder-lock,embeddings-database,kept,dedicated-connections,grants-in-table}.test.ts',
   'src/upstream/channels/{stdio/**,http/streamable-http.test.ts}',
-  'src/{auth/{passwords,revocation-file},core/busy-map,governance/{approvals,shared-call-counts},http/records/logs,smart/embeddings}.test.ts',
+  'src/{auth/{passwords,revocation-file},core/busy-map,governance/{approvals,shared-call-counts,shared-pins},http/records/logs,smart/embeddings}.test.ts',
   'src/smart/search-engine.property.test.ts',
 ];
 

@@ -39,7 +39,8 @@ export async function run({ rounds, note }) {
     for (const [name, changed] of Object.entries(cases)) {
       let catalogue = { version: 0, offers: new Map([['s', offer(0)]]) };
       const quiet = () => undefined;
-      const store = { load: async () => new Map(), save: async () => undefined, isLost: () => false, onChange: () => quiet };
+      const change = async (_, edit) => edit(undefined);
+      const store = { isShared: false, load: async () => new Map(), change, isLost: () => false, onChange: () => quiet };
       const log = { error: quiet, warn: quiet, info: quiet, debug: quiet };
       const told = { told: quiet, toldMore: quiet, changed: quiet };
       const options = { store, settings: () => settings, catalogue: () => catalogue, ...told, log };

@@ -149,8 +149,10 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
   );
   if (same) return { approval: approvalOf(same), isNew: false };
   // Before the lock, so that a caller who has too many is refused at once, and after it with all that was committed.
+  // One lock for all callers: under one for each, more than may wait would be let in, by as many connections as there
+  // are.
   await checkRoomIn(tx, question.caller, now);
-  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals of'), hashtext($1))`, [question.caller]);
+  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals'), 0)`);
   await checkRoomIn(tx, question.caller, now);
   const { id, hash, caller, state, createdAt, expiresAt } = question;
   await tx.query(

@@ -343,3 +343,36 @@ test.each(Object.keys(stores))('in the %s no more of one caller wait than may, o
   left.abort();
   await Promise.all(asked);
 });
+
+test('in the table no more wait than may, of many callers at one moment', async () => {
+  const most = 30;
+  setLimits(governanceLimits, { approvals: most });
+  const hubs = ((await stores['table']?.()) ?? []).map((store) => createApprovals({ store, lifeMs: () => 600_000 }));
+  for (const hub of hubs) atEnd(() => hub.close());
+  const left = new AbortController();
+  let waits = 0;
+  const refused: unknown[] = [];
+  const ask = async (i: number): Promise<void> => {
+    const of = { ...question(`call ${i}`), caller: `c${i}`, principal: `u:\nc${i}` };
+    await hubs[i % hubs.length]?.approved(of, left.signal, () => waits++);
+  };
+  const asked = Array.from({ length: 3 * most }, (_, i) => ask(i).catch((error: unknown) => void refused.push(error)));
+  await until('each has an answer', () => waits + refused.length === asked.length);
+  expect(waits).toBe(most);
+  left.abort();
+  await Promise.all(asked);
+});
+
+test.each(Object.keys(stores))('in the %s names that PostgreSQL cannot keep are asked about too', async (kind) => {
+  const [store] = (await stores[kind]?.()) ?? [];
+  if (!store) throw new Error('no store');
+  const hub = createApprovals({ store, lifeMs: () => 600_000 });
+  atEnd(() => hub.close());
+  const odd = { ...question('x'), tool: 'nul \0', caller: 'half \ud800', client: '\0 \ud83d\ude00' };
+  const call = hub.approved(odd, new AbortController().signal);
+  await until('it waits', async () => (await hub.waiting()).length === 1);
+  const [listed] = await hub.list();
+  expect(listed).toMatchObject({ tool: 'nul \ufffd', caller: 'half \ufffd', client: '\ufffd \ud83d\ude00' });
+  await hub.decide(listed?.id ?? '', 'approve', 'bob', () => true);
+  expect(await call).toBe(listed?.id);
+});

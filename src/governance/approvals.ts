@@ -184,9 +184,12 @@ async function withdrawGone(
 const stateAfter = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 
 function asWaiting(question: ApprovalQuestion, createdAt: number, expiresAt: number): Approval {
-  const { arguments: args, ...about } = question;
+  const { arguments: args, tool, caller, client, ...about } = question;
   return {
     ...about,
+    tool: storable(tool),
+    caller: storable(caller),
+    client: client === undefined ? undefined : storable(client),
     id: crypto.randomUUID(),
     // Copied: a part of a text keeps all of it in memory.
     arguments: Buffer.from(args.slice(0, governanceLimits.approvalArgumentChars)).toString(),
@@ -198,6 +201,11 @@ function asWaiting(question: ApprovalQuestion, createdAt: number, expiresAt: num
     decidedBy: undefined,
     decidedAt: undefined,
   };
+}
+
+/** PostgreSQL keeps no NUL and no half of a surrogate pair, which servers, clients and issuers can put into names. */
+function storable(text: string): string {
+  return text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
 }
 
 /** Ends questions that have waited too long. A hub on which none waits does not ask the database. */

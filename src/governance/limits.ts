@@ -41,7 +41,8 @@ export const governanceLimits = {
   // approvals
 
   /**
-   * Questions that wait at once; more are refused. A hub alone remembers as many that were decided, until they expire.
+   * Questions that wait at once, at all hubs of a database together; more are refused. A hub alone remembers as many
+   * that were decided, until they expire.
    */
   approvals: 10_000,
   /** Of their arguments, of a hub alone, which keeps them in memory. */

@@ -8,7 +8,7 @@ import { forEachYielding } from '../core/for-each-yielding.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
@@ -16,21 +16,25 @@ import { governanceLimits } from './limits.ts';
 
 /** Where baselines are kept, by server. */
 export interface PinStore {
+  /** Other hubs change what is kept too. */
+  readonly isShared: boolean;
   load(): Promise<ReadonlyMap<string, Baseline>>;
   /** A server has a baseline that could not be read when all were loaded, and none was kept since. */
   isLost(server: string): boolean;
-  /** Keeps a server's baseline, which is answered; undefined: forgets it. */
-  save(server: string, baseline: Baseline | undefined, how?: SaveOptions): Promise<Baseline | undefined>;
+  /**
+   * Changes a server's baseline, and answers what is kept then. `edit` is called with what is kept at that moment, also
+   * by other hubs, of which none changes it meanwhile; where it answers the same object, nothing is written, and
+   * undefined forgets the server. What it throws is thrown. `until`: how long a database that is away is waited for, as
+   * `performance.now()`, `pinWaitMs` by default; HubError `not_ready` then.
+   */
+  change(server: string, edit: PinEdit, until?: number): Promise<Baseline | undefined>;
+  /** What is kept of one server, or `known` where nothing is, is kept of the other, and answered. */
+  rename(from: string, to: string, known: Baseline, until?: number): Promise<Baseline>;
   /** Another hub has changed something. */
   onChange(listener: () => void): () => void;
 }
 
-export interface SaveOptions {
-  /** Only where there is none yet; the one that is kept is answered. */
-  readonly isFirst?: boolean;
-  /** Until when a database that is away is waited for, as `performance.now()`; without it `pinWaitMs` from now. */
-  readonly until?: number;
-}
+export type PinEdit = (kept: Baseline | undefined) => Baseline | undefined;
 
 /** Until when a change that is asked for now waits for the database. */
 export function waitsUntil(): number {
@@ -51,11 +55,15 @@ async function written(server: string, { approved, rejected, seen }: Baseline): 
   const list = async (entries: Iterable<readonly [id: string, { text: string | undefined; since: number }]>) => {
     const texts: string[] = [];
     await forEachYielding(entries, governanceLimits.pinsInATurn, ([id, { text, since }]) => {
-      texts.push(JSON.stringify([id, text ?? null, since]));
+      texts.push(JSON.stringify([idText(id), text ?? null, since]));
     });
     return `[${texts.join()}]`;
   };
-  const own: Pick<Written, 'version' | 'server' | 'rejected'> = { version: 1, server, rejected: [...rejected] };
+  const own: Pick<Written, 'version' | 'server' | 'rejected'> = {
+    version: 1,
+    server,
+    rejected: [...rejected].map(idText),
+  };
   return `{"approved":${await list(approved)},"seen":${await list(seen)},${JSON.stringify(own).slice(1)}`;
 }
 
@@ -66,22 +74,87 @@ function read(value: unknown): { server: string; baseline: Baseline } {
   return {
     server,
     baseline: {
-      approved: new Map(approved.map(([id, text, since]) => [id, { text, since }])),
-      rejected: new Set(rejected),
-      seen: new Map(seen.map(([id, text, since]) => [id, { text: text ?? undefined, since }])),
+      approved: new Map(approved.map(([id, text, since]) => [idOf(id), { text, since }])),
+      rejected: new Set(rejected.map(idOf)),
+      seen: new Map(seen.map(([id, text, since]) => [idOf(id), { text: text ?? undefined, since }])),
     },
   };
+}
+
+/** PostgreSQL keeps no NUL and no half of a surrogate pair: an id with one is written as JSON. */
+function idText(id: string): string {
+  return /[\0\p{Surrogate}]/u.test(id) ? JSON.stringify(id) : id;
+}
+
+/** No kind begins with a quote. */
+function idOf(text: string): string {
+  return text.startsWith('"') ? (JSON.parse(text) as string) : text;
 }
 
 /** What the name of a file ends with that could not be read. */
 const aside = '.broken';
 
-/** A file for each server in a folder. One that cannot be read is put aside: its server's baseline is lost. */
+/**
+ * A file for each server in a folder of one hub. One that cannot be read is put aside: its server's baseline is lost.
+ */
 export function pinsInFolder(folder: string, log: Logger): PinStore {
+  const files = filesIn(folder, log);
+  /** What the files have. */
+  const kept = new Map<string, Baseline>();
+  const inTurn = turns();
+  const keep = async (server: string, baseline: Baseline | undefined): Promise<void> => {
+    await files.write(server, baseline);
+    if (baseline) kept.set(server, baseline);
+    else kept.delete(server);
+  };
+
+  return {
+    isShared: false,
+    load: () =>
+      inTurn(async () => {
+        kept.clear();
+        for (const [server, baseline] of await files.load()) kept.set(server, baseline);
+        return new Map(kept);
+      }),
+    isLost: files.isLost,
+    change: (server, edit) =>
+      inTurn(async () => {
+        const before = kept.get(server);
+        const after = edit(before);
+        if (!after || after !== before) await keep(server, after);
+        return after;
+      }),
+    rename: (from, to, known) =>
+      inTurn(async () => {
+        const baseline = kept.get(from) ?? known;
+        await keep(to, baseline);
+        await keep(from, undefined);
+        return baseline;
+      }),
+    onChange: () => () => undefined,
+  };
+}
+
+/** One after another, whatever becomes of those before. */
+function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
+interface PinFiles extends Pick<PinStore, 'load' | 'isLost'> {
+  /** Undefined: takes the file away. */
+  write(server: string, baseline: Baseline | undefined): Promise<void>;
+}
+
+function filesIn(folder: string, log: Logger): PinFiles {
   const nameOf = (server: string): string => `${createHash('sha256').update(server).digest('hex').slice(0, 32)}.json`;
   /** Names of files. */
   const lost = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = turns();
 
   return {
     async load() {
@@ -103,10 +176,10 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
       return found;
     },
     isLost: (server) => lost.has(nameOf(server)),
-    save(server, baseline) {
-      const name = nameOf(server);
-      const path = join(folder, name);
-      const write = async (): Promise<Baseline | undefined> => {
+    write: (server, baseline) =>
+      inTurn(async () => {
+        const name = nameOf(server);
+        const path = join(folder, name);
         try {
           if (baseline) await writeFileAtomic(path, await written(server, baseline));
           else for (const one of [path, `${path}${aside}`]) await rm(one, { force: true });
@@ -114,13 +187,7 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
         } catch (error) {
           throw diskError(error, 'Cannot write down the pins', path);
         }
-        return baseline;
-      };
-      const done = last.then(write, write);
-      last = done.catch(() => undefined);
-      return done;
-    },
-    onChange: () => () => undefined,
+      }),
   };
 }
 
@@ -140,38 +207,34 @@ function putAside(path: string, error: unknown, log: Logger): void {
 const channel = 'pins';
 
 /**
- * Rows that hubs on one database share, and a copy of them in the data folder: a hub that starts while the database is
- * away has what it last knew, and reads the rows once they are there.
+ * Rows that hubs on one database share, and a copy of them in files of `folder`: a hub that starts while the database
+ * is away has what it last knew, and reads the rows once they are there.
  */
 export function pinsInTable(
   database: Pick<DatabaseHandle, 'whenReady' | 'listen'>,
-  copy: PinStore,
+  folder: string,
   log: Logger,
 ): PinStore {
+  const copy = filesIn(folder, log);
   let isFromCopy = false;
   const own = randomUUID();
-  let begun = 0;
-  let ended = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = turns();
 
-  interface Write extends Required<SaveOptions> {
-    /** How many readings of the rows had ended when the write was asked for. */
-    readonly endedBefore: number;
-  }
-
-  async function write(
-    server: string,
-    baseline: Baseline | undefined,
-    { isFirst, until, endedBefore }: Write,
-  ): Promise<Baseline | undefined> {
-    const db = await database.whenReady(Math.max(0, until - performance.now()));
-    const kept = baseline ? await keep(db, server, baseline, isFirst) : undefined;
-    if (!baseline) await db.query('delete from toolhub.pins where server = $1', [server]);
-    await copy.save(server, kept).catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
-    // This hub knows what it has written, unless a reading of the rows was under way at any moment since: it may have
-    // read them as they were before.
-    await db.notify(channel, begun === endedBefore ? own : '').catch(() => undefined);
-    return kept;
+  /** `work` gives what it has written, by server. */
+  function write(
+    until: number | undefined,
+    work: (tx: Transaction) => Promise<ReadonlyMap<string, Baseline | undefined>>,
+  ): Promise<void> {
+    const by = until ?? waitsUntil();
+    return inTurn(async () => {
+      const db = await database.whenReady(Math.max(0, by - performance.now()));
+      const changed = await db.tx(work);
+      for (const [server, baseline] of changed)
+        await copy
+          .write(server, baseline)
+          .catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
+      if (changed.size > 0) await db.notify(channel, own).catch(() => undefined);
+    });
   }
 
   async function load(): Promise<ReadonlyMap<string, Baseline>> {
@@ -188,40 +251,62 @@ export function pinsInTable(
     isFromCopy = false;
     const kept = await copy.load();
     for (const [server, baseline] of rows)
-      if (!isDeepStrictEqual(kept.get(server), baseline)) await copy.save(server, baseline);
-    for (const server of kept.keys()) if (!rows.has(server)) await copy.save(server, undefined);
+      if (!isDeepStrictEqual(kept.get(server), baseline)) await copy.write(server, baseline);
+    for (const server of kept.keys()) if (!rows.has(server)) await copy.write(server, undefined);
     return rows;
   }
 
   return {
+    isShared: true,
+    load,
     isLost: (server) => isFromCopy && copy.isLost(server),
-    async load() {
-      begun += 1;
-      try {
-        return await load();
-      } finally {
-        ended += 1;
-      }
+    async change(server, edit, until) {
+      let after: Baseline | undefined;
+      await write(until, async (tx) => {
+        const before = await lockedRow(tx, server);
+        after = edit(before);
+        if (after && after === before) return new Map();
+        await putRow(tx, server, after);
+        return new Map([[server, after]]);
+      });
+      return after;
     },
-    save(server, baseline, { isFirst = false, until = waitsUntil() } = {}) {
-      const how = { isFirst, until, endedBefore: ended };
-      const done = last.then(() => write(server, baseline, how));
-      last = done.catch(() => undefined);
-      return done;
+    async rename(from, to, known, until) {
+      let baseline = known;
+      await write(until, async (tx) => {
+        // In the order of their names: two hubs that rename one to the other would each wait for the other.
+        for (const server of [from, to].toSorted()) await lockRow(tx, server);
+        baseline = (await lockedRow(tx, from)) ?? known;
+        await putRow(tx, to, baseline);
+        await putRow(tx, from, undefined);
+        return new Map([
+          [to, baseline],
+          [from, undefined],
+        ]);
+      });
+      return baseline;
     },
     onChange: (listener) => database.listen(channel, (from) => void (from !== own && listener())),
   };
 }
 
-/** The baseline that is kept then: where it is to be the first, that of another hub counts which was there before. */
-async function keep(db: Database, server: string, baseline: Baseline, isFirst: boolean): Promise<Baseline | undefined> {
-  const rows = await db.query(
-    `insert into toolhub.pins (server, content) values ($1, $2::jsonb) on conflict (server) do ${
-      isFirst ? 'nothing' : 'update set content = excluded.content'
-    } returning 1`,
-    [server, await written(server, baseline)],
-  );
-  if (rows.length > 0) return baseline;
-  const [row] = await db.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [server]);
+/** Also of a server without a row: of two hubs that see it first, the second finds what the first has written. */
+async function lockRow(tx: Transaction, server: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtext('pins of'), hashtext($1))`, [server]);
+}
+
+async function lockedRow(tx: Transaction, server: string): Promise<Baseline | undefined> {
+  await lockRow(tx, server);
+  const [row] = await tx.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [server]);
   return row && read(row.content).baseline;
+}
+
+async function putRow(tx: Transaction, server: string, baseline: Baseline | undefined): Promise<void> {
+  if (!baseline) await tx.query('delete from toolhub.pins where server = $1', [server]);
+  else
+    await tx.query(
+      `insert into toolhub.pins (server, content) values ($1, $2::jsonb)
+       on conflict (server) do update set content = excluded.content`,
+      [server, await written(server, baseline)],
+    );
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../test/kit/hostile.ts';
+import { offering, openedPins, pinStates, toolPin } from '../../test/kit/pins.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import { deferred } from '../core/deferred.ts';
@@ -10,7 +11,7 @@ import { HubError } from '../core/errors.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import type { Database } from '../database/database.ts';
 import { governanceLimits } from './limits.ts';
-import { pinsInFolder, pinsInTable, type PinStore } from './pin-store.ts';
+import { pinsInFolder, pinsInTable } from './pin-store.ts';
 import { openPins, type PinOptions } from './pins.ts';
 
 test('of a server that changes ten thousand tools at once a bounded number is told one by one', async () => {
@@ -27,12 +28,7 @@ test('of a server that changes ten thousand tools at once a bounded number is to
   const plain = settings({ servers: [server('s')] });
   const told: string[] = [];
   const options: PinOptions = {
-    store: {
-      load: async () => new Map(),
-      save: async () => undefined,
-      isLost: () => false,
-      onChange: () => () => undefined,
-    },
+    store: pinsInFolder(temporaryFolder(), logLines()),
     settings: () => ({ ...plain, system: { ...plain.system, pinMode: 'hold' } }),
     catalogue: () => catalogue,
     told: (_, { name }) => void told.push(name),
@@ -45,23 +41,16 @@ test('of a server that changes ten thousand tools at once a bounded number is to
   expect(told).toEqual([]);
   catalogue = catalogueOf('Reads all.');
   pins.learn();
-  expect(told).toHaveLength(governanceLimits.pinsTold + 1);
+  await expect.poll(() => told.length).toBe(governanceLimits.pinsTold + 1);
   expect(told.at(-1)).toBe(`${10_000 - governanceLimits.pinsTold} more`);
   expect(pins.list({ state: 'changed' })).toHaveLength(10_000);
   expect(pins.applied(catalogue).offers.get('s')?.tools).toEqual([]);
   // What was told is not told again.
   pins.learn();
+  await pins.decide('s', 'reject', toolPin('t0'));
   expect(told).toHaveLength(governanceLimits.pinsTold + 1);
   pins.close();
 });
-
-const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };
-
-function offering(name: string, ...tools: string[]): Catalogue {
-  const items = tools.map((key) => ({ key, text: JSON.stringify({ name: key, description: 'Reads.' }) }));
-  const offer = { server: name, about, tools: items, prompts: [], resources: [], templates: [] };
-  return { version: 1, offers: new Map([[name, offer]]) };
-}
 
 test.each([
   ['hold', []],
@@ -100,7 +89,7 @@ test.each([
 
   const second = await open();
   expect(tools(second)).toEqual(seen);
-  expect(told).toEqual(['good new', 'bad new']);
+  await expect.poll(() => told).toEqual(['good new', 'bad new']);
   expect(readFileSync(join(folder, `${name}.broken`), 'utf8')).toBe(broken);
   await second.decide('s', 'approve', [{ kind: 'tool', name: 'good' }]);
   expect(tools(await open())).toEqual(mode === 'hold' ? ['good'] : seen);
@@ -112,7 +101,8 @@ test.each([
 
 test('whose file is broken are lost after another restart too, though nothing was kept between', async () => {
   const folder = temporaryFolder();
-  await pinsInFolder(folder, logLines()).save('s', { approved: new Map(), rejected: new Set(), seen: new Map() });
+  const empty = { approved: new Map(), rejected: new Set<string>(), seen: new Map() };
+  await pinsInFolder(folder, logLines()).change('s', () => empty);
   const [name = ''] = readdirSync(folder);
   writeFileSync(join(folder, name), '{"version"');
   for (let start = 0; start < 2; start++) {
@@ -144,7 +134,7 @@ test('ten thousand are written down in slices, and read back as they were', asyn
     return stringify(value);
   };
   try {
-    await store.save('s', baseline);
+    await store.change('s', () => baseline);
   } finally {
     JSON.stringify = stringify;
     isDone = true;
@@ -153,59 +143,41 @@ test('ten thousand are written down in slices, and read back as they were', asyn
   expect((await pinsInFolder(folder, logLines()).load()).get('s')).toEqual(baseline);
 });
 
-/** Pins under `hold` of what `catalogue` says at that moment. */
-function opened(store: PinStore, catalogue: () => Catalogue) {
-  const plain = settings({ servers: [server('s')] });
-  return openPins({
-    store,
-    settings: () => ({ ...plain, system: { ...plain.system, pinMode: 'hold' } }),
-    catalogue,
-    told: () => undefined,
-    toldMore: () => undefined,
-    changed: () => undefined,
-    log: logLines(),
-  });
-}
-
-const tool = (name: string) => [{ kind: 'tool', name }] as const;
-const statesOf = (pins: Awaited<ReturnType<typeof opened>>) =>
-  Object.fromEntries(pins.list({}).map(({ name, state }) => [name, state]));
-
 test('of decisions about one server at the same time none is lost, nor what is seen meanwhile', async () => {
   const store = pinsInFolder(temporaryFolder(), logLines());
   let catalogue = offering('s', 'old');
-  const pins = await opened(store, () => catalogue);
+  const pins = await openedPins(store, () => catalogue);
   pins.learn();
   catalogue = offering('s', 'old', 'a', 'b', 'c');
   pins.learn();
   const decisions = [
-    pins.decide('s', 'approve', tool('a')),
-    pins.decide('s', 'reject', tool('b')),
-    pins.decide('s', 'approve', tool('c')),
+    pins.decide('s', 'approve', toolPin('a')),
+    pins.decide('s', 'reject', toolPin('b')),
+    pins.decide('s', 'approve', toolPin('c')),
   ];
   catalogue = offering('s', 'old', 'a', 'b', 'c', 'd');
   pins.learn();
   await Promise.all(decisions);
   const expected = { old: 'approved', a: 'approved', b: 'rejected', c: 'approved', d: 'new' };
-  expect(statesOf(pins)).toEqual(expected);
+  expect(pinStates(pins)).toEqual(expected);
   await vi.waitFor(async () => expect([...((await store.load()).get('s')?.seen.keys() ?? [])].join()).toContain('d'));
-  expect(statesOf(await opened(store, () => catalogue))).toEqual(expected);
+  expect(pinStates(await openedPins(store, () => catalogue))).toEqual(expected);
 });
 
 test('a decision that waits for others is about what was offered when it was made', async () => {
   const store = pinsInFolder(temporaryFolder(), logLines());
   let catalogue = offering('s', 'old');
-  const pins = await opened(store, () => catalogue);
+  const pins = await openedPins(store, () => catalogue);
   pins.learn();
   catalogue = offering('s', 'old', 'a', 'b');
   pins.learn();
-  const decisions = [pins.decide('s', 'approve', tool('a')), pins.decide('s', 'approve', undefined)];
+  const decisions = [pins.decide('s', 'approve', toolPin('a')), pins.decide('s', 'approve', undefined)];
   const other = { key: 'b', text: JSON.stringify({ name: 'b', description: 'Deletes.' }) };
   const [[, offer] = []] = offering('s', 'old', 'a', 'c').offers;
   if (!offer) throw new Error('nothing is offered');
   catalogue = { version: 2, offers: new Map([['s', { ...offer, tools: [...offer.tools, other] }]]) };
   await Promise.all(decisions);
-  expect(statesOf(pins)).toEqual({ old: 'approved', a: 'approved', b: 'changed', c: 'new' });
+  expect(pinStates(pins)).toEqual({ old: 'approved', a: 'approved', b: 'changed', c: 'new' });
 });
 
 /** A table that hubs share, as one of them has it: it hears its own notices too. */
@@ -215,15 +187,17 @@ function sharedTable() {
   /** What a reading of the rows waits for once it has them. */
   const held: { until: Promise<void>; begun: () => void } = { until: Promise.resolve(), begun: () => undefined };
   const db = {
+    tx: <T>(work: (tx: unknown) => Promise<T>): Promise<T> => work(db),
     async query(sql: string, [name = '', content = ''] = [] as string[]) {
-      if (sql.startsWith('insert')) {
-        rows.set(name, content);
-        return [1];
-      }
-      const found = [...rows.values()].map((text) => ({ content: JSON.parse(text) as unknown }));
+      if (sql.startsWith('insert')) rows.set(name, content);
+      if (sql.startsWith('delete')) rows.delete(name);
+      if (!sql.startsWith('select content')) return [];
+      const found = [...rows.entries()].filter(([server]) => name === '' || server === name);
+      const answer = found.map(([, text]) => ({ content: JSON.parse(text) as unknown }));
+      if (name !== '') return answer;
       held.begun();
       await held.until;
-      return found;
+      return answer;
     },
     async notify(_: string, from: string) {
       for (const listener of listeners) setImmediate(() => listener(from));
@@ -243,7 +217,7 @@ function sharedTable() {
       return () => void listeners.delete(heard);
     },
   };
-  const store = pinsInTable(handle, pinsInFolder(temporaryFolder(), logLines()), logLines());
+  const store = pinsInTable(handle, temporaryFolder(), logLines());
   return { store, rows, held, tell, goAway: () => (isAway = true) };
 }
 
@@ -252,7 +226,7 @@ test('a decision that is made while the rows are being read is not forgotten onc
   let catalogue = offering('s', 'old');
   let readings = 0;
   const load = () => store.load().finally(() => readings++);
-  const pins = await opened({ ...store, load }, () => catalogue);
+  const pins = await openedPins({ ...store, load }, () => catalogue);
   pins.learn();
   catalogue = offering('s', 'old', 'a');
   pins.learn();
@@ -262,28 +236,28 @@ test('a decision that is made while the rows are being read is not forgotten onc
   held.begun = () => begun.resolve();
   tell('another hub');
   await begun.promise;
-  await pins.decide('s', 'approve', tool('a'));
+  await pins.decide('s', 'approve', toolPin('a'));
   end.resolve();
   await vi.waitFor(() => expect(readings).toBeGreaterThan(1));
-  await vi.waitFor(() => expect(statesOf(pins)).toEqual({ old: 'approved', a: 'approved' }));
+  await vi.waitFor(() => expect(pinStates(pins)).toEqual({ old: 'approved', a: 'approved' }));
   pins.close();
 });
 
 test('while the database is away all decisions are refused in time, however many there are', async () => {
   const { store, goAway } = sharedTable();
   let catalogue = offering('s', 'old');
-  const pins = await opened(store, () => catalogue);
+  const pins = await openedPins(store, () => catalogue);
   pins.learn();
-  await pins.decide('s', 'approve', tool('old'));
+  await pins.decide('s', 'approve', toolPin('old'));
   goAway();
   catalogue = offering('s', 'old', 'a');
   vi.useFakeTimers();
   try {
     pins.learn();
     const asked = [
-      ...Array.from({ length: 3 }, () => pins.decide('s', 'approve', tool('a'))),
+      ...Array.from({ length: 3 }, () => pins.decide('s', 'approve', toolPin('a'))),
       pins.renamed('s', 't'),
-      store.save('other', undefined),
+      store.change('other', () => undefined),
     ];
     const codes = asked.map((one) => one.then(String, ({ code }: HubError) => code));
     await vi.advanceTimersByTimeAsync(governanceLimits.pinWaitMs + 100);

@@ -1,7 +1,8 @@
 import { isTrusted } from '../core/access/grants.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
-import { errorText } from '../core/errors.ts';
+import { errorText, type HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { decided, firstSeen, isSeen, withSeen } from '../core/pins/baseline.ts';
 import { pinId, pinnables } from '../core/pins/pin-item.ts';
 import {
   type Baseline,
@@ -17,7 +18,7 @@ import type { PinMode } from '../core/settings/governance.ts';
 import type { ServerSettings } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { governanceLimits } from './limits.ts';
-import { type PinStore, type SaveOptions, waitsUntil } from './pin-store.ts';
+import { type PinStore, waitsUntil } from './pin-store.ts';
 
 /** Pins of what servers offer (CONTRACT §9): what was first seen counts, what differs is told or held back. */
 export interface Pins {
@@ -75,6 +76,22 @@ interface Decision {
   readonly until: number;
 }
 
+/** Of what baseline and offer, by `pinId`. */
+interface Noticed {
+  readonly baseline: Baseline;
+  readonly offer: Offer;
+  readonly seen: Baseline['seen'];
+}
+
+/** What is noticed now, and of it what was not before. */
+interface Seen {
+  readonly seen: Baseline['seen'];
+  /** Something that was seen is no longer there. */
+  readonly isStale: boolean;
+  readonly news: readonly Pin[];
+  readonly mode: PinMode;
+}
+
 class ServerPins implements Pins {
   readonly #options: PinOptions;
   readonly #now: () => number;
@@ -85,10 +102,12 @@ class ServerPins implements Pins {
   #version = 0;
   #last: { catalogue: Catalogue; settings: Settings; version: number; applied: Catalogue } | undefined;
   #texts: { offer: Offer; texts: ReadonlyMap<string, string> } | undefined;
+  /** What of each server's offer was last noticed to wait. */
+  readonly #noticed = new Map<string, Noticed>();
   /** The last change of each server's baseline that is under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** Notices that are not followed yet. */
-  #notices = 0;
+  /** Readings of all baselines: asked for, begun, ended. */
+  readonly #readings = { asked: 0, begun: 0, ended: 0 };
   readonly #stopHearing: () => void;
 
   constructor(options: PinOptions, baselines: ReadonlyMap<string, Baseline>, now: () => number) {
@@ -101,11 +120,13 @@ class ServerPins implements Pins {
   /** One reading at a time: of two the older could end last. */
   async #readAgain(): Promise<void> {
     const { store, changed, log } = this.#options;
-    this.#notices += 1;
-    if (this.#notices > 1) return;
+    const readings = this.#readings;
+    readings.asked += 1;
+    if (readings.begun > readings.ended) return;
     let followed = 0;
-    while (this.#notices > followed) {
-      followed = this.#notices;
+    while (readings.asked > followed) {
+      followed = readings.asked;
+      readings.begun += 1;
       try {
         this.#baselines = new Map(await store.load());
         this.#version += 1;
@@ -113,8 +134,8 @@ class ServerPins implements Pins {
       } catch (error) {
         log.warn('pins not read again', { error: errorText(error) });
       }
+      readings.ended += 1;
     }
-    this.#notices = 0;
   }
 
   /** Changes of one server's baseline are made one after another: each begins with what the one before it made. */
@@ -157,6 +178,16 @@ class ServerPins implements Pins {
     this.#version += 1;
   }
 
+  /**
+   * What is kept counts. `ended`: how many readings of all had ended when it was asked for. Where another one was under
+   * way since, all are read once more: it may have been before or after.
+   */
+  #written(server: string, baseline: Baseline | undefined, ended: number): void {
+    this.#use(server, baseline);
+    if (this.#readings.begun > ended) void this.#readAgain();
+    this.#options.changed();
+  }
+
   applied(catalogue: Catalogue): Catalogue {
     const settings = this.#options.settings();
     const last = this.#last;
@@ -184,45 +215,68 @@ class ServerPins implements Pins {
   #learnServer(server: ServerSettings, offer: Offer): void {
     const mode = pinModeOf(this.#options.settings(), server);
     const baseline = this.#baselineOf(server.name);
+    const last = this.#noticed.get(server.name);
     if (!baseline) {
-      if (mode !== 'off') this.#keep(server.name, firstSeen(offer, this.#now()), true);
+      this.#noticed.delete(server.name);
+      if (mode !== 'off') this.#keepFirst(server.name, firstSeen(offer, this.#now()));
       return;
     }
+    if (last?.baseline === baseline && last.offer === offer) return;
     const pins = this.#pinsOf(offer);
     const waiting = pins.filter((pin) => isWaiting(pin) || pin.state === 'rejected');
     const seen = new Map(waiting.map(({ id, now: text, since }) => [id, { text, since }]));
-    const news = waiting.filter((pin) => {
-      const known = baseline.seen.get(pin.id);
-      return !known || known.text !== pin.now;
-    });
-    const isStale = [...baseline.seen.keys()].some((id) => !seen.has(id));
-    if (news.length === 0 && !isStale) return;
-    const next = { ...baseline, seen };
+    const news = waiting.filter((pin) => !isSeen(baseline.seen, pin) && !(last && isSeen(last.seen, pin)));
+    // Where only the baseline is another one, what is not offered here may be offered to the hub that has seen it.
+    const isStale = last?.offer !== offer && [...baseline.seen.keys()].some((id) => !seen.has(id));
+    const next = news.length > 0 || isStale ? withSeen(baseline, seen, isStale) : baseline;
+    this.#noticed.set(server.name, { baseline: next, offer, seen });
+    if (next === baseline) return;
     // What was seen says no more than the pins do: they are the same.
     this.#known.set(next, { offer, pins });
-    // What is lost here may be known to another hub.
-    this.#keep(server.name, next, this.#options.store.isLost(server.name));
-    if (mode === 'off') return;
-    const { told, toldMore } = this.#options;
-    const telling = news.filter(isWaiting);
-    const { pinsTold } = governanceLimits;
-    for (const pin of telling.slice(0, pinsTold)) told(server.name, pin, heldPins([pin], mode).length > 0);
-    if (telling.length > pinsTold) toldMore(server.name, telling.length - pinsTold);
+    this.#use(server.name, next);
+    this.#keepSeen(server.name, { seen, isStale, mode, news: mode === 'off' ? [] : news.filter(isWaiting) });
   }
 
-  /** In memory at once, so that the next list is compared with it; on disk in the background. */
-  #keep(server: string, baseline: Baseline, isFirst: boolean): void {
+  /** In memory at once, so that the next list is compared with it. */
+  #keepFirst(server: string, first: Baseline): void {
     const { store, log } = this.#options;
-    const how: SaveOptions = { isFirst, until: waitsUntil() };
-    this.#use(server, baseline);
+    const until = waitsUntil();
+    this.#use(server, first);
     this.#inTurn(server, async () => {
-      // With what was decided meanwhile; nothing where the server was deleted.
-      const inForce = this.#baselines.get(server);
-      if (!inForce) return;
-      const kept = await store.save(server, inForce, how);
-      // Another hub has seen it first, and what that one saw counts.
-      if (isFirst && kept && this.#baselines.get(server) === inForce) this.#use(server, kept);
+      const { ended } = this.#readings;
+      const kept = await store.change(server, (other) => other ?? first, until);
+      // Another hub has seen it first, and what that one saw counts; or all were read before it was written.
+      if (kept !== first || !this.#baselines.has(server)) this.#written(server, kept, ended);
     }).catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }));
+  }
+
+  /** Of hubs that notice the same, the first to write it down tells; without the database each does. */
+  #keepSeen(server: string, { seen, isStale, news, mode }: Seen): void {
+    const { store, log } = this.#options;
+    const until = waitsUntil();
+    let isTold = false;
+    const tell = (known: Baseline | undefined): void => {
+      if (!isTold) this.#tell(server, known ? news.filter((pin) => !isSeen(known.seen, pin)) : news, mode);
+      isTold = true;
+    };
+    const edit = (kept: Baseline | undefined, inForce: Baseline): Baseline | undefined => {
+      tell(kept);
+      return kept || !store.isShared ? withSeen(kept ?? inForce, seen, isStale) : undefined;
+    };
+    void this.#inTurn(server, async () => {
+      const inForce = this.#baselines.get(server);
+      // Nothing where the server was deleted meanwhile, here or at another hub.
+      if (inForce) await store.change(server, (kept) => edit(kept, inForce), until);
+    })
+      .catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }))
+      .then(() => tell(undefined));
+  }
+
+  #tell(server: string, news: readonly Pin[], mode: PinMode): void {
+    const { told, toldMore } = this.#options;
+    const { pinsTold } = governanceLimits;
+    for (const pin of news.slice(0, pinsTold)) told(server, pin, heldPins([pin], mode).length > 0);
+    if (news.length > pinsTold) toldMore(server, news.length - pinsTold);
   }
 
   list({ server: only, state }: { server?: string | undefined; state?: string | undefined }) {
@@ -265,41 +319,45 @@ class ServerPins implements Pins {
   }
 
   async #decide(name: string, offer: Offer | undefined, { decision, items, until }: Decision): Promise<readonly Pin[]> {
-    const { settings, store, changed } = this.#options;
-    const baseline = this.#baselineOf(name);
-    if (!offer || !baseline || !settings().servers.has(name))
-      throw saying('not_found', 'no_pins', { name: name.slice(0, 200) });
-    const pins = this.#pinsOf(offer);
-    const meant = items ? items.map((item) => found(pins, item, name)) : pins.filter((pin) => isWaiting(pin));
-    const after = decided(baseline, offer, meant, decision, this.#now());
-    await store.save(name, after, { until });
-    const inForce = this.#baselines.get(name);
-    // What was seen meanwhile is seen by the decision too.
-    this.#use(name, !inForce || inForce === baseline ? after : { ...after, seen: stillSeen(inForce.seen, after) });
-    changed();
+    const { settings, store } = this.#options;
+    const { ended } = this.#readings;
+    const known = this.#baselineOf(name);
+    if (!offer || !known || !settings().servers.has(name)) throw noPins(name);
+    const after = await store.change(
+      name,
+      (kept) => {
+        // Renamed or deleted at another hub.
+        if (!kept && store.isShared) throw noPins(name);
+        const baseline = kept ?? known;
+        const pins = pinsOf(baseline, offer, this.#now());
+        const meant = items ? items.map((item) => found(pins, item, name)) : pins.filter((pin) => isWaiting(pin));
+        return meant.length === 0 ? baseline : decided(baseline, offer, meant, decision, this.#now());
+      },
+      until,
+    );
+    this.#written(name, after, ended);
     return this.#pinsOf(offer);
   }
 
   renamed(from: string, to: string): Promise<void> {
     const until = waitsUntil();
     return this.#inTurn(from, async () => {
-      const baseline = this.#baselineOf(from);
-      if (!baseline) return;
-      await this.#options.store.save(to, baseline, { until });
-      this.#use(to, baseline);
-      await this.#forget(from, until);
+      const { ended } = this.#readings;
+      const known = this.#baselineOf(from);
+      if (!known) return;
+      this.#written(to, await this.#options.store.rename(from, to, known, until), ended);
+      this.#written(from, undefined, ended);
     });
   }
 
   deleted(server: string): Promise<void> {
     const until = waitsUntil();
-    return this.#inTurn(server, () => this.#forget(server, until));
-  }
-
-  async #forget(server: string, until: number): Promise<void> {
-    if (!this.#baselineOf(server)) return;
-    await this.#options.store.save(server, undefined, { until });
-    this.#use(server, undefined);
+    return this.#inTurn(server, async () => {
+      const { ended } = this.#readings;
+      if (!this.#baselineOf(server)) return;
+      await this.#options.store.change(server, () => undefined, until);
+      this.#written(server, undefined, ended);
+    });
   }
 
   close(): void {
@@ -328,45 +386,12 @@ function sameAs(offer: Offer, held: readonly Pin[]): Offer {
   return made;
 }
 
-function firstSeen(offer: Offer, since: number): Baseline {
-  const approved = new Map(pinnables(offer).map(({ id, text }) => [id, { text, since }]));
-  return { approved, rejected: new Set(), seen: new Map() };
-}
-
-/** Without what is approved. */
-function stillSeen(seen: Baseline['seen'], { approved }: Baseline): Baseline['seen'] {
-  return new Map([...seen].filter(([id, { text }]) => approved.get(id)?.text !== text));
+function noPins(name: string): HubError {
+  return saying('not_found', 'no_pins', { name: name.slice(0, 200) });
 }
 
 function found(pins: readonly Pin[], item: PinName, server: string): Pin {
   const pin = pins.find(({ kind, name }) => kind === item.kind && name === item.name);
   if (!pin) throw saying('not_found', 'no_item', { server, kind: item.kind, name: item.name.slice(0, 200) });
   return pin;
-}
-
-function decided(
-  baseline: Baseline,
-  offer: Offer,
-  meant: readonly Pin[],
-  decision: 'approve' | 'reject',
-  since: number,
-): Baseline {
-  const approved = new Map(baseline.approved);
-  const rejected = new Set(baseline.rejected);
-  const seen = new Map(baseline.seen);
-  const texts = new Map(pinnables(offer).map(({ id, text }) => [id, text]));
-  for (const pin of meant) {
-    const { id } = pin;
-    const text = texts.get(id);
-    seen.delete(id);
-    if (decision === 'reject') {
-      if (text !== undefined) rejected.add(id);
-      continue;
-    }
-    rejected.delete(id);
-    if (text === undefined) approved.delete(id);
-    else approved.set(id, { text, since });
-    if (pin.state === 'renamed' && pin.before) approved.delete(pinId({ kind: pin.kind, name: pin.before.name }));
-  }
-  return { approved, rejected, seen };
 }

@@ -27,10 +27,10 @@ export interface OpenPins {
 export async function openServerPins(options: OpenPins, closers: Closers): Promise<Pins> {
   const { env, dataDir, database, audit, settings, catalogue, changed, log } = options;
   const security = log('pins');
-  const inFolder = pinsInFolder(join(dataDir.path, 'pins'), security);
+  const folder = join(dataDir.path, 'pins');
   const isShared = env.database.kind === 'postgres';
   const pins = await openPins({
-    store: isShared ? pinsInTable(database, inFolder, security) : inFolder,
+    store: isShared ? pinsInTable(database, folder, security) : pinsInFolder(folder, security),
     settings,
     catalogue,
     told(server, pin, isHeld) {

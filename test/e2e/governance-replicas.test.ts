@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { api, login } from '../kit/api.ts';
 import { sharedPostgres } from '../kit/databases.ts';
-import { hostileHttp } from '../kit/hostile.ts';
+import { type Hostile, hostileHttp } from '../kit/hostile.ts';
 import { rpc } from '../kit/raw.ts';
 import { receiver } from '../kit/receiver.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
@@ -10,11 +10,12 @@ import { until } from '../kit/until.ts';
 // Hubs that share a PostgreSQL count together, and a question of one is answered at the other, once.
 
 let hubs: readonly [TestHub, TestHub];
+let db: Hostile;
 let admin: string;
 beforeAll(async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const env = { DB_URL: url, JWT_SECRET: 'a secret of all hubs that share this database' };
-  const db = await hostileHttp();
+  db = await hostileHttp({ capabilities: { tools: { listChanged: true } } });
   const first = await testHub({
     mcpServers: { db: { ...db.config, visibility: 'public' } },
     systemConfig: { routing: { enableBearerAuth: true } },
@@ -78,4 +79,36 @@ test('a question of one hub is answered at the other; of two answers one counts'
   const events = received.map(({ body }) => (JSON.parse(body) as { event: string }).event);
   expect(events.toSorted()).toEqual(['approval.approved', 'approval.approved', 'approval.asked', 'approval.asked']);
   await put({ policies: null, approvals: null });
+});
+
+test('of decisions about the pins of one server at both at the same moment none is lost, and a change is told once', async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `tool${i}`);
+  const tools = names.map((name) => ({ name, description: 'New.', inputSchema: { type: 'object' } }));
+  await db.control({
+    set: { tools },
+    emit: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }),
+  });
+  const states = async (hub: TestHub) => {
+    const { body } = await api(hub, 'GET', '/pins?server=db', { token: admin });
+    const found = body.data as { name: string; state: string }[];
+    return found.filter(({ name }) => names.includes(name)).map(({ name, state }) => `${name} ${state}`);
+  };
+  await until('both hubs have read the new list', async () =>
+    (await Promise.all(hubs.map(states))).every((list) => list.length === names.length),
+  );
+  const decided = await Promise.all(
+    names.map((name, i) => {
+      const body = { items: [{ kind: 'tool', name }] };
+      return api(hubs[(i % 2) as 0 | 1], 'POST', `/pins/db/${i < 4 ? 'approve' : 'reject'}`, { token: admin, body });
+    }),
+  );
+  expect(decided.map(({ status }) => status)).toEqual(names.map(() => 200));
+  const expected = names.map((name, i) => `${name} ${i < 4 ? 'approved' : 'rejected'}`);
+  await until('both hubs have all of them', async () =>
+    (await Promise.all(hubs.map(states))).every((list) => list.join() === expected.join()),
+  );
+  const audit = await api(hubs[0], 'GET', '/audit?action=pin.noticed', { token: admin });
+  const told = (audit.body.data as { after: { name: string } }[]).map(({ after }) => after.name);
+  expect(told.toSorted()).toEqual([...new Set(told)].toSorted());
+  expect(told).toEqual(expect.arrayContaining(names));
 });

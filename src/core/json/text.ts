@@ -35,11 +35,16 @@ export function rememberMembers(text: string, found: readonly Member[]): () => v
 /** The members of the object that begins at or after `at`, in order, duplicates included. Not an object: none. */
 export function members(text: string, at = 0): readonly Member[] {
   if (known !== undefined && at === 0 && text === known.text) return known.members;
+  return membersUpTo(text, text.length, at);
+}
+
+/** Those that begin before the index `to`: what comes behind is not gone through. */
+export function membersUpTo(text: string, to: number, at = 0): Member[] {
   const found: Member[] = [];
   let i = skipSpace(text, at);
   if (text.charCodeAt(i) !== openBrace) return found;
   i = skipSpace(text, i + 1);
-  while (text.charCodeAt(i) === quote) {
+  while (i < to && text.charCodeAt(i) === quote) {
     const from = i;
     const keyEnd = skipString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isAlike, plainText, textsWithoutNames, textWithoutName } from './pin-item.ts';
+import { isAlike, isRenamed, plainText, textsWithoutNames, textWithoutName } from './pin-item.ts';
 
 describe('two texts of a thing are alike', () => {
   const members = fc.constantFrom(
@@ -29,19 +29,37 @@ describe('two texts of a thing are alike', () => {
       '{"__proto__":1}',
     ),
   );
-  const object = fc
-    .array(fc.tuple(members, values, fc.constantFrom(':', ' : ')), { maxLength: 5 })
-    .map((list) => `{${list.map(([key, value, colon]) => `"${key}"${colon}${value}`).join(',')}}`);
+  const member = fc.tuple(members, values, fc.constantFrom(':', ' : '));
+  const written = (list: readonly [string, string, string][]) =>
+    `{${list.map(([key, value, colon]) => `"${key}"${colon}${value}`).join(',')}}`;
+  const object = fc.array(member, { maxLength: 5 }).map(written);
   const texts = fc.oneof({ weight: 9, arbitrary: object }, { weight: 1, arbitrary: values });
+  const once = fc.uniqueArray(member, { maxLength: 5, selector: ([key]) => key }).map(written);
+  const kinds = fc.constantFrom('tool' as const, 'instructions' as const);
 
-  test('exactly where their plain texts are the same', () => {
+  test('exactly where their plain texts are the same; with a name twice perhaps not even then', () => {
+    const isSame = (kind: 'tool' | 'instructions', a: string, b: string) =>
+      plainText({ kind, text: a }) === plainText({ kind, text: b });
     fc.assert(
-      fc.property(texts, texts, fc.constantFrom('tool' as const, 'instructions' as const), (a, b, kind) => {
-        const isSame = plainText({ kind, text: a }) === plainText({ kind, text: b });
-        expect(isAlike(kind, a, b)).toBe(isSame);
-      }),
+      fc.property(once, once, kinds, (a, b, kind) => isAlike(kind, a, b) === isSame(kind, a, b)),
       { numRuns: 2_000 },
     );
+    fc.assert(
+      fc.property(texts, texts, kinds, (a, b, kind) => !isAlike(kind, a, b) || isSame(kind, a, b)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('but for a name, only where their texts without names are the same', () => {
+    const things = fc.record({ kind: fc.constantFrom('tool' as const, 'prompt' as const), text: texts });
+    fc.assert(
+      fc.property(things, things, (a, b) => !isRenamed(a, b) || textWithoutName(a) === textWithoutName(b)),
+      { numRuns: 2_000 },
+    );
+    const tool = (text: string) => ({ kind: 'tool' as const, text });
+    expect(isRenamed(tool('{"name":"a","x":[1]}'), tool('{"name":"b c","x":[1]}'))).toBe(true);
+    expect(isRenamed(tool('{"x":"a","name":"a"}'), tool('{"x":"b","name":"a"}'))).toBe(false);
+    expect(isRenamed(tool('{"name":"a"}'), { ...tool('{"name":"b"}'), kind: 'prompt' })).toBe(false);
   });
 
   test('without their names, exactly where their texts without names are the same', () => {
@@ -62,7 +80,8 @@ describe('two texts of a thing are alike', () => {
     ['{"x":1,"annotations":{"title":"b"}}', '{"x":1}', true],
     ['{"x":1}', '{"x":1,"_meta":{"ui":1}}', false],
     ['{"x":"a"}', '{"x":"\\u0061"}', true],
-    ['{"x":"a","x":"b"}', '{"x":"b"}', true],
+    // A reader may take the first.
+    ['{"x":"a","x":"b"}', '{"x":"b"}', false],
     ['{"x":1}', '{"x":1,"y":null}', false],
     ['{}', '{"title":"a"}', true],
     ['{"__proto__":1}', '{"__proto__":2}', false],

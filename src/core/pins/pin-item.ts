@@ -1,5 +1,5 @@
 import type { Offer } from '../catalogue.ts';
-import { type Member, members } from '../json/text.ts';
+import { type Member, members, membersUpTo, skipString } from '../json/text.ts';
 import { isObject } from '../protocol/rpc.ts';
 
 /** What of a server is pinned (CONTRACT §9, Pins). */
@@ -45,15 +45,45 @@ export function plainText({ kind, text }: Pick<Pinnable, 'kind' | 'text'>): stri
 }
 
 /**
- * Whether two JSON texts of a thing have the same `plainText`. Of ten thousand tools that all changed none is parsed
- * for it: only members whose texts differ are looked at, and of those a text without escapes differs as it stands.
+ * Whether two JSON texts of a thing have the same `plainText`, and no name twice with another value. Of ten thousand
+ * tools that all changed none is parsed for it: only members whose texts differ are looked at, and of those a text
+ * without escapes differs as it stands.
  */
 export function isAlike(kind: PinKind, a: string, b: string): boolean {
   if (a === b) return true;
+  const first = firstDifference(a, b);
+  if (first && !countedInPart.has(first.key) && isPlainString(first.a) && isPlainString(first.b)) return false;
   const [before, now] = [members(a), members(b)];
   if (kind === 'instructions' || before.length === 0 || now.length === 0)
     return plainText({ kind, text: a }) === plainText({ kind, text: b });
   return [...before, ...now].every(({ key }) => isMemberAlike(key, lastText(a, before, key), lastText(b, now, key)));
+}
+
+interface Difference {
+  readonly key: string;
+  /** The value in either text, and where it ends. */
+  readonly a: string;
+  readonly b: string;
+  readonly endA: number;
+  readonly endB: number;
+}
+
+/** The first member in which two objects differ, where that is a string in both; what is before it is the same. */
+function firstDifference(a: string, b: string): Difference | undefined {
+  const most = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  const last = membersUpTo(a, at).at(-1);
+  if (!last || a[last.start] !== '"' || at <= last.start || at >= last.end) return undefined;
+  const endB = skipString(b, last.start);
+  const { key, start, end: endA } = last;
+  return { key, a: a.slice(start, endA), b: b.slice(start, endB), endA, endB };
+}
+
+/** Whether two things differ in nothing but one of their names: of two that do, this may be false all the same. */
+export function isRenamed(a: Pick<Pinnable, 'kind' | 'text'>, b: Pick<Pinnable, 'kind' | 'text'>): boolean {
+  const first = a.kind === b.kind ? firstDifference(a.text, b.text) : undefined;
+  return first !== undefined && names.has(first.key) && a.text.slice(first.endA) === b.text.slice(first.endB);
 }
 
 /** Of duplicates the last, as `JSON.parse` has it. */

@@ -77,6 +77,35 @@ describe('the state of a thing', () => {
     expect(renamed).toMatchObject([{ name: 'read_file', state: 'renamed', before: { name: 'read' } }]);
   });
 
+  test('is renamed wherever it stands in the list, and however it is spelt', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ ...read, name, description: `Does ${name}.` }));
+    if (!a || !b || !c) throw new Error('three');
+    const [one, two, three] = [a, b, c].map((tool) => ({ ...tool, name: `${tool.name}2` }));
+    const now = offer(
+      [three, { inputSchema: a.inputSchema, description: a.description, name: 'a2' }, two].flatMap(
+        (tool) => tool ?? [],
+      ),
+    );
+    const found = pinsOf(baseline(offer([a, b, c])), now, 2);
+    expect(found.map(({ name, state, before }) => [name, state, before?.name])).toEqual([
+      ['c2', 'renamed', 'c'],
+      ['a2', 'renamed', 'a'],
+      ['b2', 'renamed', 'b'],
+    ]);
+    // Some in the same order, and one that is new between them.
+    const mixed = pinsOf(
+      baseline(offer([a, b, c])),
+      offer([one, { ...read, name: 'new' }, three].flatMap((tool) => tool ?? [])),
+      2,
+    );
+    expect(mixed.map(({ name, state, before }) => [name, state, before?.name])).toEqual([
+      ['a2', 'renamed', 'a'],
+      ['new', 'new', undefined],
+      ['c2', 'renamed', 'c'],
+      ['b', 'gone', 'b'],
+    ]);
+  });
+
   test('of instructions counts as well', () => {
     expect(states(offer([], 'Be kind.'), offer([], 'Be quick.'))).toEqual([
       ['instructions', 'instructions', 'changed'],
@@ -331,13 +360,14 @@ describe('the risk of a change', () => {
   });
 });
 
-test.each([
+test.each<[string, { description?: string; name?: (i: number) => string }, string]>([
   ['did not change', {}, 'approved'],
   ['all changed', { description: 'Reads all.' }, 'changed'],
+  ['were all renamed', { name: (i: number) => `renamed_${i}` }, 'renamed'],
 ])('ten thousand tools that %s are compared quickly: none is parsed', (_, change, state) => {
   const tools = Array.from({ length: 10_000 }, (_one, i) => ({ ...read, name: `tool_${i}` }));
   const before = baseline(offer(tools));
-  const now = offer(tools.map((tool) => ({ ...tool, ...change })));
+  const now = offer(tools.map((tool, i) => ({ ...tool, ...change, name: change.name?.(i) ?? tool.name })));
   const parse = JSON.parse;
   let parsed = 0;
   JSON.parse = (...given: Parameters<typeof parse>) => {

@@ -1,5 +1,5 @@
 import type { Catalogue, Item, Offer } from '../catalogue.ts';
-import { isAlike, type PinKind, pinKinds, type Pinnable, pinnables, textsWithoutNames } from './pin-item.ts';
+import { isAlike, isRenamed, type PinKind, pinKinds, type Pinnable, pinnables, textsWithoutNames } from './pin-item.ts';
 import { riskOf, type RiskReport } from './pin-risk.ts';
 
 /** What was approved, or first seen, of one server, and what was rejected. */
@@ -118,10 +118,19 @@ function renamesOf(
     return { id, kind: kind as PinKind, name, text };
   });
   const added = offered.filter(({ id }) => !approved.has(id));
-  const texts = textsWithoutNames([...before, ...added]);
-  const byText = new Map(before.map((one, i) => [texts[i], one]));
-  for (const [i, { id }] of added.entries()) {
-    const same = texts[before.length + i];
+  // Usually all of them, in the same order: then no text is made without a name.
+  const isPaired = (i: number): boolean => {
+    const [from, to] = [before[i], added[i]];
+    return from !== undefined && to !== undefined && isRenamed(from, to);
+  };
+  for (const [i, from] of before.entries()) if (isPaired(i)) found.set(added[i]?.id ?? '', from);
+  if (found.size === before.length) return found;
+  const left = before.filter((_, i) => !found.has(added[i]?.id ?? ''));
+  const others = added.filter(({ id }) => !found.has(id));
+  const texts = textsWithoutNames([...left, ...others]);
+  const byText = new Map(left.map((one, i) => [texts[i], one]));
+  for (const [i, { id }] of others.entries()) {
+    const same = texts[left.length + i];
     const from = byText.get(same);
     if (!from) continue;
     byText.delete(same);

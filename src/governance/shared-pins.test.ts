@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
+import { logLines } from '../../test/kit/channel-log.ts';
+import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
+import { temporaryFolder } from '../../test/kit/hostile.ts';
+import { offering, openedPins, pinStates, toolPin } from '../../test/kit/pins.ts';
+import type { Catalogue } from '../core/catalogue.ts';
+import { pinsInTable } from './pin-store.ts';
+import type { Pins } from './pins.ts';
+
+/** Two hubs that share a PostgreSQL, each with its own copy of the rows, and what is told of. */
+async function sharing(catalogues: readonly (() => Catalogue)[], hasLoop = true) {
+  const database = await emptyDatabase('postgres');
+  const db = await database.whenReady(databaseWaitMs);
+  await db.query('delete from toolhub.pins');
+  const told: string[] = [];
+  let notices = 0;
+  atEnd(await db.listen('pins', () => notices++));
+  const hubs: Pins[] = [];
+  for (const catalogue of catalogues) {
+    const hub = await openedPins(pinsInTable(database, temporaryFolder(), logLines()), catalogue, {
+      told: (_, { name, state }) => void told.push(`${name} ${state}`),
+      // As the loop of a hub does.
+      changed: () => hasLoop && setImmediate(() => hub.learn()),
+    });
+    atEnd(() => hub.close());
+    hubs.push(hub);
+  }
+  const kept = async (server = 's') => (await pinsInTable(database, temporaryFolder(), logLines()).load()).get(server);
+  const seen = async () => [...((await kept())?.seen.keys() ?? [])].toSorted();
+  const waitingFor = async (...names: string[]): Promise<void> => {
+    await expect.poll(seen).toEqual(names.map((name) => `tool\n${name}`));
+  };
+  return { hubs, told, kept, waitingFor, notices: () => notices };
+}
+
+test('of decisions about one server at two hubs at the same moment none is lost', async () => {
+  let catalogue = offering('s', 'old');
+  const { hubs, waitingFor, kept } = await sharing([() => catalogue, () => catalogue]);
+  for (const hub of hubs) hub.learn();
+  await expect.poll(async () => (await kept())?.approved.size).toBe(1);
+  catalogue = offering('s', 'old', 'a', 'b', 'c', 'd', 'e', 'f');
+  for (const hub of hubs) hub.learn();
+  await waitingFor('a', 'b', 'c', 'd', 'e', 'f');
+  const [one, other] = hubs;
+  await Promise.all([
+    one?.decide('s', 'approve', toolPin('a')),
+    other?.decide('s', 'approve', toolPin('b')),
+    one?.decide('s', 'reject', toolPin('c')),
+    other?.decide('s', 'reject', toolPin('d')),
+  ]);
+  const expected = { old: 'approved', a: 'approved', b: 'approved', c: 'rejected', d: 'rejected', e: 'new', f: 'new' };
+  await expect.poll(() => hubs.map(pinStates)).toEqual([expected, expected]);
+  // All that waits, at the one, is what waits: not what is rejected at the other at that moment, or was.
+  await Promise.all([hubs[0]?.decide('s', 'reject', toolPin('e')), hubs[1]?.decide('s', 'approve', undefined)]);
+  const after = { ...expected, e: 'rejected', f: 'approved' };
+  await expect.poll(() => hubs.map(pinStates)).toEqual([after, after]);
+});
+
+test('a decision about a server that was renamed at another hub at that moment is an error', async () => {
+  const catalogue = offering('s', 'old');
+  const { hubs, kept } = await sharing([() => catalogue, () => catalogue], false);
+  for (const hub of hubs) hub.learn();
+  await Promise.all(hubs.map((hub) => hub.decide('s', 'approve', undefined)));
+  const [renamed, decided] = await Promise.allSettled([
+    hubs[0]?.renamed('s', 't'),
+    hubs[1]?.decide('s', 'reject', toolPin('old')),
+  ]);
+  expect(renamed.status).toBe('fulfilled');
+  if (decided.status === 'rejected') expect(decided.reason).toMatchObject({ code: 'not_found' });
+  // Where it was first it went along.
+  expect([...((await kept('t'))?.rejected ?? [])]).toEqual(decided.status === 'rejected' ? [] : ['tool\nold']);
+  expect(await kept()).toBeUndefined();
+});
+
+test('what two hubs notice at the same moment is told once', async () => {
+  let catalogue = offering('s', 'old');
+  const { hubs, told, waitingFor } = await sharing([() => catalogue, () => catalogue]);
+  for (const hub of hubs) hub.learn();
+  await Promise.all(hubs.map((hub) => hub.decide('s', 'approve', undefined)));
+  catalogue = offering('s', 'old', 'a', 'b');
+  for (const hub of hubs) hub.learn();
+  await waitingFor('a', 'b');
+  // In turn with what is written in the background.
+  await Promise.all(hubs.map((hub) => hub.decide('s', 'reject', toolPin('a'))));
+  expect(told.toSorted()).toEqual(['a new', 'b new']);
+});
+
+test('hubs to which one server offers other things tell of each once, and come to rest', async () => {
+  const catalogues: [Catalogue, Catalogue] = [offering('s', 'old'), offering('s', 'old')];
+  const { hubs, told, notices, kept } = await sharing([() => catalogues[0], () => catalogues[1]]);
+  for (const hub of hubs) hub.learn();
+  await Promise.all(hubs.map((hub) => hub.decide('s', 'approve', undefined)));
+  catalogues[0] = offering('s', 'old', 'x');
+  catalogues[1] = offering('s', 'y');
+  for (const hub of hubs) hub.learn();
+  await expect.poll(() => told.length).toBeGreaterThan(1);
+  // Much more is read of the database than they need for another round.
+  for (let i = 0; i < 50; i++) await kept();
+  expect(told.toSorted()).toEqual(['x new', 'y renamed']);
+  expect(notices()).toBeLessThan(8);
+});
+
+test('names that PostgreSQL cannot keep as they are, are kept', async () => {
+  const names = ['nul \0', 'half of a pair \ud800', '"quoted"'];
+  let catalogue = offering('s', ...names);
+  const { hubs, kept } = await sharing([() => catalogue]);
+  const [hub] = hubs;
+  hub?.learn();
+  await hub?.decide('s', 'reject', toolPin(names[0] ?? ''));
+  catalogue = offering('s', ...names.slice(1), 'other \0');
+  hub?.learn();
+  await hub?.decide('s', 'approve', toolPin('other \0'));
+  const { approved, rejected } = (await kept()) ?? {};
+  expect([...(approved?.keys() ?? [])]).toEqual([...names.slice(1), 'other \0'].map((name) => `tool\n${name}`));
+  expect([...(rejected ?? [])]).toEqual([`tool\n${names[0]}`]);
+});
