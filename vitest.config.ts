@@ -58,7 +58,7 @@ const plain = [
 /** Tests that compare CPU time of their process: where many files ran before, it is that of collecting their garbage. */
 const measured = [
   'src/upstream/channels/stdio/lines.test.ts',
-  'src/smart/{document,words/analyzer,words/clauses}.test.ts',
+  'src/smart/{document,search-engine,words/{actions,analyzer,clauses}}.test.ts',
   'src/{auth/passwords,governance/approvals,core/schema/check}.test.ts',
 ];
 /** What runs again on each database, and the others as one, since for each project its processes load the whole hub. */

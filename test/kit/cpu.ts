@@ -1,6 +1,6 @@
 /**
  * The milliseconds of CPU time that `work` takes in this process: others on a busy machine do not count, as they would
- * by the clock. It collects garbage meanwhile: tests of modules that use it are in `measured` (vitest.config.ts).
+ * by the clock. It collects garbage meanwhile: tests of modules that measure so are in `measured` (vitest.config.ts).
  */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();
