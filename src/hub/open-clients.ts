@@ -147,7 +147,8 @@ export function openClients(options: OpenClients, closers: Closers) {
   return {
     replicas,
     /** Questions of servers that wait for their clients. */
-    waiting: () => serverRequests.clients.size + serverRequests.suspendedCalls.size,
+    // A call may still ask something, and the answer has to reach this hub.
+    waiting: () => withdrawn.running.count + serverRequests.clients.size + serverRequests.suspendedCalls.size,
     announcer,
     streams,
     eventLogs,

@@ -239,13 +239,21 @@ function drainAtEnd(
   { replicas, waiting }: { readonly replicas: OpenReplicas | undefined; readonly waiting: () => number },
 ): void {
   const passed = replicas ? [replicas.streams] : [];
+  let leftAt: number | undefined;
   closers.add(async () => {
     // What has arrived while this process got no CPU is read first: new connections, then requests on them.
     await setImmediate();
     await setImmediate();
-    await closeServer(server, fastPath, hubLimits.drainMs, [...streams, ...passed], closeOthers());
+    // They had a part of their time already, while this hub could still be reached.
+    const waitedMs = leftAt === undefined ? 0 : performance.now() - leftAt;
+    const drainMs = Math.max(hubLimits.drainMs / 2, hubLimits.drainMs - waitedMs);
+    await closeServer(server, fastPath, drainMs, [...streams, ...passed], closeOthers());
   });
-  if (replicas) closers.add(() => replicas.leave(waiting));
+  if (replicas)
+    closers.add(() => {
+      leftAt = performance.now();
+      return replicas.leave(waiting);
+    });
   closers.add(() => fastPath.lastAnswers());
 }
 

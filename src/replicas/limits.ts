@@ -23,7 +23,7 @@ export const replicaLimits = {
   goodbyeMs: 3_000,
   /** Then for what they had sent just before: it is on its way on connections that look idle. */
   lastRequestsMs: 250,
-  /** And this long for clients to answer what servers have asked, while it still takes requests. */
+  /** And this long for calls, and clients to answer what servers ask in them, while it still takes requests. */
   lastAnswersMs: 5_000,
   lastAnswersLookMs: 20,
   /** Addresses that a hub gives: one for each network of its machine. */

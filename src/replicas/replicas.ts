@@ -52,8 +52,8 @@ export interface OpenReplicas extends Replicas {
    */
   join(urls: readonly string[], settled: Promise<void>): void;
   /**
-   * This hub stops: the others begin nothing more here. Waits for answers to what servers have asked, within a bound:
-   * `waiting` says how many there are.
+   * This hub stops: the others begin nothing more here. Waits for calls, and for answers to what servers have asked in
+   * them, within a bound: `waiting` says how many there are.
    */
   leave(waiting: () => number): Promise<void>;
   /** Ends the streams that are passed on. */

@@ -216,56 +216,6 @@ test('a connection that is idle, and a request that never gets whole, are closed
   expect(server.byNode).toEqual([]);
 });
 
-test('at the end idle connections are closed, busy ones once they have answered', async () => {
-  const { answer, responses } = held();
-  const server = await echoServer({ fastPath: true, answer });
-  const [idle, busy] = [await wire(server.port), await wire(server.port)];
-  await busy.send(post('1'));
-  await until('the request', () => responses.length === 1);
-  server.fastPath?.end();
-  await until('the idle one is closed', () => idle.closed);
-  expect(busy.closed).toBe(false);
-  responses[0]?.writeHead(200, short);
-  responses[0]?.end('ok');
-  await until('the busy one is closed', () => busy.closed);
-  expect(busy.heard).toMatch(/Connection: close\r\n[^]*ok$/);
-});
-
-test('a request that is here in part when the end comes is answered', async () => {
-  let heldBytes = 0;
-  const bodies = { hold: (bytes: number) => (heldBytes += bytes) > 0, release: () => undefined };
-  const server = await echoServer({ fastPath: true, bodies });
-  const [line, idle] = [await wire(server.port), await wire(server.port)];
-  const whole = post('1'.repeat(100));
-  await line.send(whole.slice(0, -10));
-  await until('a part of it is here', () => heldBytes > 0);
-  server.fastPath?.end();
-  await until('the idle one is closed', () => idle.closed);
-  expect(line.closed).toBe(false);
-  await line.send(whole.slice(-10));
-  await until('it is closed', () => line.closed);
-  expect(line.heard).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close\r\n/);
-});
-
-test.each(['/mcp', '/node'])(
-  'before the end, an answer closes its connection, and others stay open: %s',
-  async (url) => {
-    const server = await echoServer({ fastPath: true });
-    const [used, idle] = [await wire(server.port), await wire(server.port)];
-    await used.send(post('1', '', url));
-    await until('it is answered', () => answersIn(used.heard) === 1);
-    expect(used.closed).toBe(false);
-    server.fastPath?.lastAnswers();
-    const later = await wire(server.port);
-    for (const line of [used, idle, later]) {
-      expect(line.closed).toBe(false);
-      await line.send(post('2', '', url));
-      await until('it is answered and closed', () => line.closed);
-      expect(line.heard).toMatch(/Connection: close\r\n[^]*$/i);
-    }
-  },
-);
-
 const one = { mostPerAddress: Infinity, clientOf: () => undefined };
 
 test('the time of a request is not counted from zero again when node:http goes on with it', async () => {

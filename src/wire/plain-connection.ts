@@ -42,6 +42,9 @@ export class PlainConnection implements ResponseEnds {
   /** The one before, until the client has read it. */
   #unheard: PlainResponse | undefined;
   #ending = false;
+  /** An answer says that the connection is closed behind it: the next one, and the one that was written last. */
+  #isLast = false;
+  #saysClose = false;
   /** Since when it waits, in milliseconds since the epoch; Infinity while a request is worked on. */
   #waitingSince = Date.now();
   /** Something was answered on it. */
@@ -73,7 +76,7 @@ export class PlainConnection implements ResponseEnds {
 
   /** Closes it behind the next answer; one that waits stays open for a request that is on its way. */
   lastAnswer(): void {
-    this.#ending = true;
+    this.#isLast = true;
   }
 
   /** Closes it as soon as nothing is worked on, and no part of a request is here. */
@@ -86,16 +89,18 @@ export class PlainConnection implements ResponseEnds {
     this.#socket.destroy();
   }
 
-  connection = (): string =>
-    this.#ending
+  connection = (): string => {
+    this.#saysClose = this.#ending || this.#isLast;
+    return this.#saysClose
       ? 'Connection: close\r\n'
       : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.#options.idleMs / 1_000)}\r\n`;
+  };
 
   done = (): void => {
     this.#unheard = this.#response;
     this.#response = undefined;
     if (this.#socket.destroyed) return;
-    if (this.#ending) return this.#socket.destroySoon();
+    if (this.#ending || this.#saysClose) return this.#socket.destroySoon();
     this.#waitingSince = Date.now();
     this.#answered = true;
     // Written behind what waits, it comes back when that is gone; `drain` comes only where more waits than the

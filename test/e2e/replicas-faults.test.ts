@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { databaseLimits } from '../../src/database/limits.ts';
 import { replicaLimits } from '../../src/replicas/limits.ts';
@@ -5,7 +7,7 @@ import { api, login } from '../kit/api.ts';
 import { askable, askingHttp, begin, filled, reply } from '../kit/asking.ts';
 import { type AnyClient, connect } from '../kit/clients.ts';
 import { sharedPostgres } from '../kit/databases.ts';
-import { hostileHttp } from '../kit/hostile.ts';
+import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
 import { freePort } from '../kit/processes.ts';
 import { balancer, type Balancer } from '../kit/balancer.ts';
@@ -217,6 +219,26 @@ test('a hub is killed: what ran there fails, its sessions go on elsewhere, and i
   expect(await asks(behind, 'goes on')).toEqual(filled('goes on').result);
   expect((await reply(front.mcp(), own, asked.id, filled('late'))).status).toBeGreaterThanOrEqual(400);
   await until('it is no hub any more', async () => (await hub?.health())?.status === 'healthy');
+});
+
+test('a hub that stops can be reached while a call runs there: what the call asks is answered at it', async () => {
+  setLimits(replicaLimits, { lastRequestsMs: 0, lastAnswersMs: 60_000 });
+  const gate = join(temporaryFolder(), 'gate');
+  writeFileSync(gate, '');
+  const leaving = await addHub();
+  await allReach(hubs.length);
+  const own = await session(leaving.hub.mcp());
+  const params = { name: 'slow-progress', arguments: { steps: 2, ms: 1, gate }, _meta: { progressToken: 'p' } };
+  const call = await own.begin('tools/call', params, { id: 'call' });
+  await call.message('progress', ({ method }) => method === 'notifications/progress');
+  const stopped = removeHub(leaving);
+  for (let turn = 0; turn < 20; turn++) {
+    const answer = await raw(`${leaving.hub.url}/health/ready`, { method: 'GET', headers: { connection: 'close' } });
+    expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('stopping')]);
+  }
+  rmSync(gate);
+  await call.message('the answer', ({ id }) => id === 'call');
+  await stopped;
 });
 
 // Last: what takes their places ends with the test.

@@ -9,6 +9,7 @@ export interface RunningCalls {
   endWithdrawn(): void;
   /** Whether any of them is at this server, or waits for an answer that it needs from its client. */
   isAt(server: string): boolean;
+  readonly count: number;
 }
 
 export interface WithdrawableCall {
@@ -30,5 +31,8 @@ export function createRunningCalls(): RunningCalls {
       for (const call of calls.values()) call.endIfWithdrawn();
     },
     isAt: (server) => calls.some(({ target }) => target.server === server),
+    get count() {
+      return calls.size;
+    },
   };
 }
