@@ -1,4 +1,5 @@
 import type { HubError } from './errors.ts';
+import type { Edits } from './json/text.ts';
 
 /**
  * What tells where requests spend their time (OpenTelemetry, `telemetry/`). Undefined where nothing is exported: then
@@ -42,6 +43,8 @@ export interface TracedRequest {
 export interface RequestTrace {
   /** Set where the request is recorded: the trace and the span that a figure can point to. */
   readonly recorded: SpanId | undefined;
+  /** Whether `failed` and `end` do anything: of most requests nothing is recorded or counted. */
+  readonly isWatched: boolean;
   /** It goes to a server. */
   call(called: TracedCall): CallTrace;
   /** A part of the work that the hub does itself. */
@@ -99,6 +102,23 @@ export interface TraceContext {
 
 /** The names of its members: of `_meta`, and of headers. */
 export const traceKeys = { parent: 'traceparent', state: 'tracestate' } as const;
+
+/** Members of a `_meta` that has no others, as JSON text. */
+export function traceMembers({ traceparent, tracestate }: TraceContext): string {
+  const parent = `"${traceKeys.parent}":"${traceparent}"`;
+  return tracestate === undefined ? parent : `${parent},"${traceKeys.state}":${JSON.stringify(tracestate)}`;
+}
+
+/**
+ * The changes of a `_meta`. The state of a trace that does not go on is taken out: it belongs to the parent that it
+ * came with.
+ */
+export function traceEdits({ traceparent, tracestate }: TraceContext): Edits {
+  return {
+    [traceKeys.parent]: `"${traceparent}"`,
+    [traceKeys.state]: tracestate === undefined ? null : JSON.stringify(tracestate),
+  };
+}
 
 /** What of a refusal or failure of the hub is told. */
 export function failureOf(error: unknown): Failure {

@@ -41,9 +41,8 @@ export interface DispatchOptions extends RelayOptions, ListingOptions {
 }
 
 /** Answers one request, now or later, through its reply. Never throws. */
-export function dispatch(given: ClientRequest, options: DispatchOptions): void {
-  const { tracing } = options;
-  const request = tracing ? traced(given, tracing) : given;
+export function dispatch(request: ClientRequest, options: DispatchOptions): void {
+  if (options.tracing) traced(request, options.tracing);
   try {
     handle(request, options);
   } catch (error) {

@@ -56,7 +56,8 @@ export interface ClientRequest {
   readonly session: LiveSession | undefined;
   /** The caller's own name for its state (`x-session-id`), where there is no session. */
   readonly sessionId?: string | undefined;
-  readonly reply: Reply;
+  /** Replaced once, where its trace is to end with the answer (`traced`). */
+  reply: Reply;
   /** What the client calls itself, for a call that was made for it (`code/code-call.ts`). */
   readonly client?: string | undefined;
   /**
@@ -64,8 +65,8 @@ export interface ClientRequest {
    * let in any more. Undefined where what `principal` sees tells that.
    */
   readonly senderNow?: (() => Principal | Promise<Principal>) | undefined;
-  /** Its place in a trace, where requests are traced. */
-  readonly trace?: RequestTrace | undefined;
+  /** Its place in a trace, where requests are traced. Set once, when it is dispatched. */
+  trace?: RequestTrace | undefined;
   /** The request in the middle of which the hub made this one. */
   readonly within?: RequestTrace | undefined;
 }

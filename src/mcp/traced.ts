@@ -3,15 +3,17 @@ import { isObject } from '../core/protocol/rpc.ts';
 import { metaKeys } from '../core/protocol/stateless.ts';
 import { failureOf, type RequestTrace, type TracedRequest, traceKeys, type Tracing } from '../core/tracing.ts';
 import type { Reply } from './reply.ts';
-import { type ClientRequest, clientRequest } from './request.ts';
+import type { ClientRequest } from './request.ts';
 
-/** The request with its place in a trace, which ends with its answer. */
-export function traced(request: ClientRequest, tracing: Tracing): ClientRequest {
-  if (request.trace) return request;
+/**
+ * Gives a request its place in a trace, which ends with its answer. The request is changed: a copy would cost as much
+ * as all the rest.
+ */
+export function traced(request: ClientRequest, tracing: Tracing): void {
+  if (request.trace) return;
   const trace = tracing.request(new Asked(request));
-  const { stateless, session, sessionId, view, pageSize } = request;
-  const reply = tracedReply(request.reply, trace);
-  return clientRequest(request, request, { stateless, session, sessionId, view, pageSize, reply, trace });
+  request.trace = trace;
+  if (trace.isWatched) request.reply = tracedReply(request.reply, trace);
 }
 
 /** Of `initialize`, which begins a session and belongs to none. */
@@ -31,13 +33,21 @@ export function beginTrace(
 /** A request as its trace sees it. Read from it when it is asked for: of most requests little is. */
 class Asked implements TracedRequest {
   readonly #request: ClientRequest;
-  readonly method: string;
-  readonly target: string | undefined;
+  readonly #meta: Readonly<Record<string, unknown>> | undefined;
 
   constructor(request: ClientRequest) {
     this.#request = request;
-    this.method = request.method;
-    this.target = targetOf(request, this.#params?.['name']);
+    const { params } = request.message;
+    const meta = isObject(params) ? params['_meta'] : undefined;
+    this.#meta = isObject(meta) ? meta : undefined;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get target(): string | undefined {
+    return targetOf(this.#request);
   }
 
   get id(): string {
@@ -60,16 +70,6 @@ class Asked implements TracedRequest {
   get within(): RequestTrace | undefined {
     return this.#request.within;
   }
-
-  get #params(): Record<string, unknown> | undefined {
-    const { params } = this.#request.message;
-    return isObject(params) ? params : undefined;
-  }
-
-  get #meta(): Record<string, unknown> | undefined {
-    const meta = this.#params?.['_meta'];
-    return isObject(meta) ? meta : undefined;
-  }
 }
 
 /** The revision of the HTTP+SSE transport. */
@@ -87,7 +87,8 @@ function parentOf(from: Readonly<Record<string, unknown>> | undefined): TracedRe
 }
 
 /** Of a name that the caller sees; others are the caller's own words. */
-function targetOf({ method, view }: ClientRequest, name: unknown): string | undefined {
+function targetOf({ method, view, message: { params } }: ClientRequest): string | undefined {
+  const name = isObject(params) ? params['name'] : undefined;
   if (typeof name !== 'string') return undefined;
   if (method === 'prompts/get') return view.prompt(name) && name;
   if (method !== 'tools/call') return undefined;

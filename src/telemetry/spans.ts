@@ -26,40 +26,35 @@ export interface SpanStart {
 
 /**
  * A span that is recorded, in the form that the library exports. The library's own looks at its sampler, copies and
- * checks all attributes and reads several clocks, which costs more than all else that is done for a call.
+ * checks all attributes and reads several clocks, which costs more than all else that is done for a call. What all
+ * spans have alike, and what can be computed when it is sent, is not kept in each: hundreds of them wait for that.
  */
-export class RecordedSpan implements ReadableSpan {
+export class RecordedSpan implements ReadableSpan, TraceParent {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes: Attributes;
-  readonly resource: Resource;
-  readonly instrumentationScope: ReadableSpan['instrumentationScope'];
-  readonly startTime: HrTime;
-  readonly links = none;
-  readonly events = none;
-  readonly droppedAttributesCount = 0;
-  readonly droppedEventsCount = 0;
-  readonly droppedLinksCount = 0;
+  readonly parentSpanContext?: SpanContext;
+  readonly tracestate: string | undefined;
+  readonly #origin: SpanOrigin;
   readonly #context: SpanContext;
-  readonly #parent: TraceParent | undefined;
+  /** On the clock of `performance.now()`. */
   readonly #startedAt: number;
-  readonly #done: SpanOrigin['ended'];
-  endTime: HrTime = unset;
-  status: SpanStatus = fine;
-  ended = false;
+  /** Both in milliseconds since 1970. */
+  readonly #startMs: number;
+  #endMs = 0;
+  #failed = false;
+  #isOver = false;
 
   constructor({ name, kind, traceId, parent, attributes }: SpanStart, origin: SpanOrigin) {
-    const { resource, instrumentationScope } = origin;
     this.name = name;
     this.kind = kind;
     this.attributes = attributes;
-    this.resource = resource;
-    this.instrumentationScope = instrumentationScope;
-    this.#done = origin.ended;
-    this.#parent = parent;
-    this.#context = { traceId, spanId: newSpanId(), traceFlags: 1, ...stateOf(parent) };
+    this.#origin = origin;
+    this.tracestate = parent?.tracestate;
+    this.#context = newContext(traceId, this.tracestate);
+    if (parent) this.parentSpanContext = parent instanceof RecordedSpan ? parent.#context : parentContext(parent);
     this.#startedAt = performance.now();
-    this.startTime = hrTime(wallClock(this.#startedAt));
+    this.#startMs = wallClock(this.#startedAt);
   }
 
   get traceId(): string {
@@ -70,17 +65,64 @@ export class RecordedSpan implements ReadableSpan {
     return this.#context.spanId;
   }
 
-  spanContext(): SpanContext {
-    return this.#context;
+  get isSampled(): boolean {
+    return true;
   }
 
-  get parentSpanContext(): SpanContext {
-    return (this.#parent && { ...parentContext(this.#parent), ...stateOf(this.#parent) }) as SpanContext;
+  get isRemote(): boolean {
+    return false;
+  }
+
+  get resource(): Resource {
+    return this.#origin.resource;
+  }
+
+  get instrumentationScope(): ReadableSpan['instrumentationScope'] {
+    return this.#origin.instrumentationScope;
+  }
+
+  get links(): never[] {
+    return none;
+  }
+
+  get events(): never[] {
+    return none;
+  }
+
+  get droppedAttributesCount(): number {
+    return 0;
+  }
+
+  get droppedEventsCount(): number {
+    return 0;
+  }
+
+  get droppedLinksCount(): number {
+    return 0;
+  }
+
+  get status(): SpanStatus {
+    return this.#failed ? failing : fine;
+  }
+
+  get ended(): boolean {
+    return this.#isOver;
+  }
+
+  get startTime(): HrTime {
+    return hrTime(this.#startMs);
+  }
+
+  get endTime(): HrTime {
+    return hrTime(this.#endMs);
   }
 
   get duration(): HrTime {
-    const [seconds, nanos] = [this.endTime[0] - this.startTime[0], this.endTime[1] - this.startTime[1]];
-    return nanos < 0 ? [seconds - 1, nanos + 1e9] : [seconds, nanos];
+    return hrTime(Math.max(0, this.#endMs - this.#startMs));
+  }
+
+  spanContext(): SpanContext {
+    return this.#context;
   }
 
   /**
@@ -88,36 +130,36 @@ export class RecordedSpan implements ReadableSpan {
    * began with.
    */
   end(failure?: Failure, more?: SpanAttributes): void {
-    if (this.ended) return;
-    this.ended = true;
-    const took = performance.now() - this.#startedAt;
-    const [seconds, nanos] = this.startTime;
-    this.endTime = hrTime(seconds * 1_000 + nanos / 1e6 + took);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#endMs = this.#startMs + performance.now() - this.#startedAt;
     if (more) Object.assign(this.attributes, more);
-    if (failure) this.#failed(failure);
-    this.#done(this);
+    if (failure) this.#fail(failure);
+    this.#origin.ended(this);
   }
 
-  #failed({ type, code, reason }: Failure): void {
+  #fail({ type, code, reason }: Failure): void {
     const { attributes } = this;
     attributes['error.type'] = type;
     if (code !== undefined) attributes['rpc.response.status_code'] = String(code);
     if (reason !== undefined) attributes['toolhub.error'] = reason;
-    this.status = failing;
+    this.#failed = true;
   }
 }
 
 const none: never[] = [];
-const unset: HrTime = [0, 0];
 const fine: SpanStatus = { code: SpanStatusCode.UNSET };
 const failing: SpanStatus = { code: SpanStatusCode.ERROR };
 
-function parentContext({ traceId, spanId, isSampled, isRemote }: TraceParent): SpanContext {
-  return { traceId, spanId, traceFlags: isSampled ? 1 : 0, isRemote };
+function newContext(traceId: string, tracestate: string | undefined): SpanContext {
+  const spanId = newSpanId();
+  if (tracestate === undefined) return { traceId, spanId, traceFlags: 1 };
+  return { traceId, spanId, traceFlags: 1, traceState: createTraceState(tracestate) };
 }
 
-function stateOf(parent: TraceParent | undefined): Pick<SpanContext, 'traceState'> | undefined {
-  return parent?.tracestate === undefined ? undefined : { traceState: createTraceState(parent.tracestate) };
+function parentContext({ traceId, spanId, isSampled, isRemote, tracestate }: TraceParent): SpanContext {
+  const context = { traceId, spanId, traceFlags: isSampled ? 1 : 0, isRemote };
+  return tracestate === undefined ? context : { ...context, traceState: createTraceState(tracestate) };
 }
 
 let offsetMs = Date.now() - performance.now();

@@ -45,12 +45,13 @@ export function createTracing(options: TracingOptions): Tracing {
   return {
     request(asked) {
       if (!traces) return new Request(asked, options, undefined);
-      const parent = asked.within instanceof Request ? asked.within.place : parentOf(asked, traces);
+      const { within } = asked;
+      const parent = within instanceof Request ? within.place : parentOf(asked, traces);
       if (!parent) return atRoot(asked, options, traces);
-      const isSampled = asked.within ? parent.isSampled : traces.sampling(parent.traceId, parent);
-      if (isSampled) return new RecordedRequest(asked, options, { traces, traceId: parent.traceId, parent });
-      const { traceId, spanId, tracestate } = parent;
-      return new Request(asked, options, { traceId, spanId, tracestate, isSampled: false, isRemote: true });
+      const { traceId, isSampled } = parent;
+      if (within ? isSampled : traces.sampling(traceId, parent))
+        return new RecordedRequest(asked, options, { traces, traceId, parent });
+      return new Request(asked, options, isSampled ? { ...parent, isSampled: false } : parent);
     },
     work(name, attributes) {
       const traceId = newTraceId();
@@ -64,11 +65,12 @@ export function createTracing(options: TracingOptions): Tracing {
   };
 }
 
-function atRoot(asked: TracedRequest, options: TracingOptions, traces: Traces): Request {
-  const { traceId, spanId, sign } = newIds();
-  if (traces.sampling(traceId, undefined, sign))
-    return new RecordedRequest(asked, options, { traces, traceId, parent: undefined });
-  return new Request(asked, options, { traceId, spanId, tracestate: undefined, isSampled: false, isRemote: false });
+function atRoot(asked: TracedRequest, options: TracingOptions, traces: Traces): RequestTrace {
+  const ids = newIds();
+  const { traceId, sign } = ids;
+  return traces.sampling(traceId, undefined, sign)
+    ? new RecordedRequest(asked, options, { traces, traceId, parent: undefined })
+    : new Request(asked, options, ids);
 }
 
 function parentOf({ parent }: TracedRequest, { propagates }: Traces): TraceParent | undefined {
@@ -88,11 +90,16 @@ class Request implements RequestTrace {
     this.options = options;
     this.place = place;
     // What code calls is a part of the request that runs it.
-    if (options.operations && !asked.within) this.#counted = countedOf(asked, undefined);
+    if (options.operations && !asked.within)
+      this.#counted = new Counted(knownMethod(asked.method), asked.target, undefined);
   }
 
   get recorded(): SpanId | undefined {
     return undefined;
+  }
+
+  get isWatched(): boolean {
+    return this.#counted !== undefined;
   }
 
   call(called: TracedCall): CallTrace {
@@ -111,8 +118,7 @@ class Request implements RequestTrace {
     if (this.#isOver) return;
     this.#isOver = true;
     const counted = this.#counted;
-    if (counted)
-      this.options.operations?.count(counted.operation, this.#failure?.type, performance.now() - counted.startedAt);
+    if (counted) this.options.operations?.count(counted, this.#failure?.type, counted.ms);
     this.ended(this.#failure);
   }
 
@@ -131,22 +137,21 @@ class Call implements CallTrace {
   constructor(called: TracedCall, options: TracingOptions, place: TraceParent | undefined) {
     this.options = options;
     this.server = called.server;
-    if (options.operations) this.#counted = countedOf(called, called.server);
+    if (options.operations) this.#counted = new Counted(knownMethod(called.method), called.target, called.server);
     // Of what is not recorded, the server is told that as well: it is to record no part of it.
     if (place && options.traces?.propagates) this.handedOn = contextOf(place);
   }
 
   asks(method: string): Part {
     const { operations } = this.options;
-    return operations ? new CountedPart({ method, target: undefined, server: this.server }, operations) : noPart;
+    return operations ? new CountedPart(method, this.server, operations) : noPart;
   }
 
   end(failure?: Failure): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const counted = this.#counted;
-    if (counted)
-      this.options.operations?.countSent(counted.operation, failure?.type, performance.now() - counted.startedAt);
+    if (counted) this.options.operations?.countSent(counted, failure?.type, counted.ms);
     this.ended(failure);
   }
 
@@ -168,14 +173,17 @@ class RecordedRequest extends Request {
     const kind = asked.within ? SpanKind.INTERNAL : SpanKind.SERVER;
     const attributes = requestAttributes(asked);
     const span = new RecordedSpan({ name: nameOf(asked), kind, traceId, parent, attributes }, traces);
-    const place = placeOf(span, parent);
-    super(asked, options, place);
+    super(asked, options, span);
     this.#span = span;
-    this.#within = { traces, traceId, parent: place };
+    this.#within = { traces, traceId, parent: span };
   }
 
   override get recorded(): SpanId {
     return this.#span;
+  }
+
+  override get isWatched(): boolean {
+    return true;
   }
 
   override call(called: TracedCall): CallTrace {
@@ -194,22 +202,22 @@ class RecordedRequest extends Request {
 
 class RecordedCall extends Call {
   readonly #span: RecordedSpan;
-  readonly #within: Within;
+  readonly #traces: Traces;
 
   constructor(called: TracedCall, options: TracingOptions, { traces, traceId, parent }: Within) {
     const attributes = callAttributes(called, options.transport(called.server));
     const span = new RecordedSpan({ name: nameOf(called), kind: SpanKind.CLIENT, traceId, parent, attributes }, traces);
-    const place = placeOf(span, parent);
-    super(called, options, place);
+    super(called, options, span);
     this.#span = span;
-    this.#within = { traces, traceId, parent: place };
+    this.#traces = traces;
   }
 
   override asks(method: string): Part {
     const counted = super.asks(method);
-    const { traces, ...within } = this.#within;
     const attributes = { 'mcp.method.name': method, 'toolhub.server.name': this.server };
-    const span = new RecordedSpan({ name: method, kind: SpanKind.CLIENT, attributes, ...within }, traces);
+    const { traceId } = this.#span;
+    const start = { name: method, kind: SpanKind.CLIENT, traceId, parent: this.#span, attributes };
+    const span = new RecordedSpan(start, this.#traces);
     return {
       end(failure) {
         counted.end(failure);
@@ -226,40 +234,43 @@ class RecordedCall extends Call {
 const noPart: Part = { end() {} };
 
 /** What is counted of something that began just now. */
-interface Counted {
-  readonly operation: Operation;
-  readonly startedAt: number;
-}
-
-function countedOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>, server: string | undefined): Counted {
-  return { operation: { method: knownMethod(method), target, server }, startedAt: performance.now() };
-}
-
-class CountedPart implements Part {
-  readonly #operation: Operation;
-  readonly #operations: Pick<Operations, 'countSent'>;
+class Counted implements Operation {
+  readonly method: string;
+  readonly target: string | undefined;
+  readonly server: string | undefined;
   readonly #startedAt = performance.now();
+
+  /** `method`: of few values. */
+  constructor(method: string, target: string | undefined, server: string | undefined) {
+    this.method = method;
+    this.target = target;
+    this.server = server;
+  }
+
+  get ms(): number {
+    return performance.now() - this.#startedAt;
+  }
+}
+
+class CountedPart extends Counted implements Part {
+  readonly #operations: Pick<Operations, 'countSent'>;
   #isOver = false;
 
-  constructor(operation: Operation, operations: Pick<Operations, 'countSent'>) {
-    this.#operation = operation;
+  constructor(method: string, server: string, operations: Pick<Operations, 'countSent'>) {
+    super(method, undefined, server);
     this.#operations = operations;
   }
 
   end(failure?: Failure): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#operations.countSent(this.#operation, failure?.type, performance.now() - this.#startedAt);
+    this.#operations.countSent(this, failure?.type, this.ms);
   }
 }
 
 function endedSession({ server, revision, error }: EndedSession, transportTo: TracingOptions['transport']) {
   const transport = server === undefined ? 'tcp' : transportTo(server);
   return { server, revision: revision === undefined ? undefined : cut(revision), error, transport };
-}
-
-function placeOf({ traceId, spanId }: SpanId, parent: TraceParent | undefined): TraceParent {
-  return { traceId, spanId, tracestate: parent?.tracestate, isSampled: true, isRemote: false };
 }
 
 function contextOf({ traceId, spanId, tracestate, isSampled }: TraceParent): TraceContext {

@@ -85,9 +85,9 @@ export type Edits = Readonly<Record<string, string | null>>;
 /**
  * The object with some members replaced, added or taken out; the rest byte for byte. Every duplicate of an edited
  * member is edited, so that a reader who takes the first and one who takes the last agree. A member that is not there
- * is added in front, unless its edit is `null`.
+ * is added in front, unless its edit is `null`. `front`: members that the object has not yet, as text; they come first.
  */
-export function editObject(text: string, edits: Edits): string {
+export function editObject(text: string, edits: Edits, front = ''): string {
   const open = skipSpace(text, 0);
   if (text.charCodeAt(open) !== openBrace) return text;
   const all = members(text, open);
@@ -106,7 +106,7 @@ export function editObject(text: string, edits: Edits): string {
     if (typeof edit !== 'string' || seen.has(key)) continue;
     body = `${JSON.stringify(key)}:${edit}${kept++ > 0 ? ',' : ''}${body}`;
   }
-  return `{${body}}`;
+  return front === '' || body === '' ? `{${front}${body}}` : `{${front},${body}}`;
 }
 
 /** An object with one more member, the first, given as text. What is no object stays as it is. */

@@ -211,7 +211,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   #paramsFor(id: number, own: Edits): string {
-    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace: this.#trace?.handedOn };
+    const trace = this.serverIsStateless ? undefined : this.#trace?.handedOn;
+    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace };
     const sent = sentParams(this.request, id, edits);
     if (sent.hasMeta) this.progressToken = sent.token;
     return sent.params;

@@ -1,15 +1,17 @@
-import { type Edits, editObject, inFront, memberText } from '../../core/json/text.ts';
+import { type Edits, editObject, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import type { TraceContext } from '../../core/tracing.ts';
+import { type TraceContext, traceEdits, traceMembers } from '../../core/tracing.ts';
 import type { ClientRequest } from '../request.ts';
-import { traceEdits, traceMembers } from './traced-call.ts';
 
 interface SentEdits {
   /** Of the params themselves. */
   readonly own: Edits;
   /** Of `_meta`, where there is one. */
   readonly meta: Edits;
-  /** What the server is told of the trace of the request: `_meta` is added for it. */
+  /**
+   * What is written here of the trace of the request: `_meta` is added for it. A server of 2026-07-28 is told of it
+   * with all else that its requests say (`upstream/connections/link/request-writer`).
+   */
   readonly trace: TraceContext | undefined;
 }
 
@@ -25,13 +27,17 @@ export function sentParams(
   const given = isObject(message.params) ? message.params['_meta'] : undefined;
   const hasMeta = isObject(given);
   if (!hasMeta) {
+    if (!trace) return { params: editObject(params, own), hasMeta, token: undefined };
     // A `_meta` that is no object is replaced.
-    const edited = editObject(params, trace && given !== undefined ? { ...own, _meta: null } : own);
-    const told = trace ? inFront(edited, `"_meta":{${traceMembers(trace)}}`) : edited;
-    return { params: told, hasMeta, token: undefined };
+    const edits = given === undefined ? own : { ...own, _meta: null };
+    return { params: editObject(params, edits, `"_meta":{${traceMembers(trace)}}`), hasMeta, token: undefined };
   }
   const meta = memberText(params, '_meta') ?? '{}';
   const token = memberText(meta, 'progressToken');
-  const all = { ...metaEdits, ...traceEdits(trace), ...(token !== undefined && { progressToken: String(id) }) };
+  const all = {
+    ...metaEdits,
+    ...(trace && traceEdits(trace)),
+    ...(token !== undefined && { progressToken: String(id) }),
+  };
   return { params: editObject(params, { ...own, _meta: editObject(meta, all) }), hasMeta, token };
 }

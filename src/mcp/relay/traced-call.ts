@@ -1,9 +1,8 @@
 import type { Target } from '../../core/access/view.ts';
-import type { Edits } from '../../core/json/text.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { RequestFacts } from '../../core/protocol/stateless.ts';
-import { type CallTrace, type Failure, type TraceContext, traceKeys } from '../../core/tracing.ts';
+import type { CallTrace, Failure } from '../../core/tracing.ts';
 import type { ClientRequest } from '../request.ts';
 import type { RelayConnection } from './options.ts';
 
@@ -22,26 +21,8 @@ const named: ReadonlySet<string> = new Set(['tools/call', 'prompts/get']);
 
 /** What a server is to know of the request, with its trace. */
 export function withTrace(facts: RequestFacts | undefined, trace: CallTrace | undefined): RequestFacts | undefined {
-  return trace?.handedOn ? { ...facts, trace: trace.handedOn } : facts;
-}
-
-/** Members of a `_meta` that has no others, as JSON text. */
-export function traceMembers({ traceparent, tracestate }: TraceContext): string {
-  const parent = `"${traceKeys.parent}":"${traceparent}"`;
-  return tracestate === undefined ? parent : `${parent},"${traceKeys.state}":${JSON.stringify(tracestate)}`;
-}
-
-/**
- * The changes of a `_meta`. The state of a trace that does not go on is taken out: it belongs to the parent that it
- * came with.
- */
-export function traceEdits(trace: TraceContext | undefined): Edits | undefined {
-  if (!trace) return undefined;
-  const { traceparent, tracestate } = trace;
-  return {
-    [traceKeys.parent]: `"${traceparent}"`,
-    [traceKeys.state]: tracestate === undefined ? null : JSON.stringify(tracestate),
-  };
+  if (!trace?.handedOn) return facts;
+  return facts ? { ...facts, trace: trace.handedOn } : { trace: trace.handedOn };
 }
 
 /** The request of a server in its trace, which ends as the request does. */

@@ -50,6 +50,17 @@ test('of the client only what it can do goes along, and how much it wants to rea
   });
 });
 
+test('the trace of the request goes along, in place of that of the client', () => {
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
+  const said = { ...own, [metaKeys.clientCapabilities]: {}, traceparent };
+  const given = ['{}', '{"_meta":7}', '{"_meta":{"traceparent":"x","tracestate":"a=1"}}'];
+  for (const text of [undefined, ...given]) {
+    expect(read(text, { trace: { traceparent } })).toEqual({ _meta: said });
+    const trace = { traceparent, tracestate: 'b=2' };
+    expect(read(text, { trace })).toEqual({ _meta: { ...said, tracestate: 'b=2' } });
+  }
+});
+
 test('headers name what is asked for, from what is known or from the params', () => {
   const name = ['mcp-name', 'a b'];
   expect(envelope.headers('tools/list', undefined, {})).toEqual(['mcp-method', 'tools/list']);

@@ -7,7 +7,7 @@ import {
   type RequestFacts,
   statelessRevision,
 } from '../../../core/protocol/stateless.ts';
-import { traceKeys } from '../../../core/tracing.ts';
+import { traceEdits, traceKeys, traceMembers } from '../../../core/tracing.ts';
 import { oneLine } from '../../channels/messages.ts';
 import type { Pending } from './pending.ts';
 
@@ -81,13 +81,15 @@ export function createEnvelope(
   const clientInfo = JSON.stringify({ name: 'toolhub', title: 'Tool Hub', version });
   const fixed = `${JSON.stringify(metaKeys.protocolVersion)}:"${statelessRevision}",${JSON.stringify(metaKeys.clientInfo)}:${clientInfo}`;
 
-  function fresh({ capabilities = '{}', logLevel }: RequestFacts): string {
+  function fresh({ capabilities = '{}', logLevel, trace }: RequestFacts): string {
     const level = logLevel === undefined ? '' : `,${JSON.stringify(metaKeys.logLevel)}:${JSON.stringify(logLevel)}`;
-    return `{${fixed},${JSON.stringify(metaKeys.clientCapabilities)}:${capabilities}${level}}`;
+    const traced = trace ? `,${traceMembers(trace)}` : '';
+    return `{${fixed},${JSON.stringify(metaKeys.clientCapabilities)}:${capabilities}${level}${traced}}`;
   }
 
-  function edits({ capabilities = '{}', logLevel }: RequestFacts): Edits {
+  function edits({ capabilities = '{}', logLevel, trace }: RequestFacts): Edits {
     return {
+      ...(trace && traceEdits(trace)),
       [metaKeys.protocolVersion]: JSON.stringify(statelessRevision),
       [metaKeys.clientInfo]: clientInfo,
       [metaKeys.clientCapabilities]: capabilities,
