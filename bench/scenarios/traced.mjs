@@ -9,6 +9,9 @@ const sampled = (ratio) => ({ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', O
 const only = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
 const cases = {
   off: undefined,
+  'the log alone': { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
+  'metrics alone': { OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' },
+  'traces, none of them': { ...only, ...sampled('0') },
   'traces, 10 % of them': { ...only, ...sampled('0.1') },
   'traces, 10 % of them, metrics and the log': sampled('0.1'),
   'traces, all of them, metrics and the log': {},
