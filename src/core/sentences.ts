@@ -73,7 +73,7 @@ export const sentenceTable = {
   already_approved: 'This was approved already by {{by}}.',
   already_denied: 'This was denied already by {{by}}.',
   already_withdrawn: 'This was withdrawn already by {{by}}.',
-  asker_gone: 'This was withdrawn already: the account or key of the caller is gone.',
+  asker_gone: 'This was withdrawn already: the caller has no access any more.',
   calls_wait: '{{count}} calls of this caller wait for approval already. Wait for their answers first.',
   approvals_full: 'Too many calls wait for approval. Try again later.',
   settings_busy: 'Cannot change the settings: others keep changing the {{name}}. Try again.',

@@ -1,5 +1,6 @@
-import { principalFromId } from '../core/access/principal.ts';
+import { consentOf, principalFromId } from '../core/access/principal.ts';
 import { isGone } from '../core/access/identity.ts';
+import type { ToldConsents } from '../auth/oauth/consents.ts';
 import type { AuditSink } from '../core/audit.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import type { Closers } from '../core/closers.ts';
@@ -36,6 +37,7 @@ export interface OpenGovernance {
   readonly pins: Pins;
   readonly database: DatabaseHandle;
   readonly audit: Pick<AuditSink, 'record' | 'counted'>;
+  readonly consents: Pick<ToldConsents, 'onEnd'>;
   /** Open pages are told that there is something new. */
   readonly changes: { announce(): void };
   readonly log: LoggerFor;
@@ -43,7 +45,21 @@ export interface OpenGovernance {
 
 /** What decides about calls besides access: counts and questions, of this hub or of all on one database. */
 export function openGovernance(
-  { store, env, files, address, hide, settings, catalogue, pins, database, audit, changes, log }: OpenGovernance,
+  {
+    store,
+    env,
+    files,
+    address,
+    hide,
+    settings,
+    catalogue,
+    pins,
+    database,
+    audit,
+    consents,
+    changes,
+    log,
+  }: OpenGovernance,
   closers: Closers,
 ): Governance & { readonly approvals: Approvals; readonly pins: Pins; readonly guards: Guards } {
   const isShared = env.database.kind === 'postgres';
@@ -79,15 +95,17 @@ export function openGovernance(
   });
   closers.add(() => approvals.close());
   approvals.onChange(() => changes.announce());
-  const unsubscribe = store.subscribe((now) => {
-    const isOfGone = (principal: string): boolean => {
+  // With the database away they end when they expire.
+  const endOf = (isOfGone: (principal: string) => boolean): void =>
+    void approvals.endGone(isOfGone).catch(() => undefined);
+  const unsubscribe = store.subscribe((now) =>
+    endOf((principal) => {
       const who = principalFromId(principal);
       return who !== undefined && who.kind !== 'anonymous' && isGone(now, who);
-    };
-    // With the database away they end when they expire.
-    approvals.endGone(isOfGone).catch(() => undefined);
-  });
+    }),
+  );
   closers.add(unsubscribe);
+  consents.onEnd((ids) => endOf((principal) => ids.includes(consentOf(principal) ?? '')));
   const guards = createGuards({ address: (guard) => guardAddress(guard, env, files), log: log('guards') });
   closers.add(() => guards.close());
   return { settings, catalogue, counts: together ?? alone, approvals, pins, audit, guards };

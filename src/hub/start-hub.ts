@@ -149,7 +149,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const figures = await openTelemetry(env, { ...storage, ...httpServer, clients, pool, bodies, worker }, closers);
   const { arrivals, forRequests } = openCallRecords({ ...storage, ...figures, ...book, changes }, closers);
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
-  const governance = openGovernance(governed, closers);
+  const governance = openGovernance({ ...governed, ...access.authorization }, closers);
   const forCalls = { ...clients.forRequests, ...forRequests, governance, tracing: figures.tracing };
   const dispatch = withCode({ ...forCalls, smart: smart.options, version, log: log('gateway') });
   const publicUrl = createPublicUrl({ ...env, settingsBaseUrl });

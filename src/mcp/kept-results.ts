@@ -128,7 +128,11 @@ export function createKeptResults({ hub, settings, catalogue, problems }: KeptRe
       });
       return cut.text;
     },
-    read(principal, { handle, from = 0, query }) {
+    read(principal, given) {
+      const { handle } = given;
+      // Models write null for what they leave out.
+      const from = given['from'] ?? 0;
+      const query = given['query'] ?? undefined;
       const one = typeof handle === 'string' ? kept.get(handle) : undefined;
       const isTheirs = one?.caller === principalId(principal) && one.until >= performance.now();
       const isThere = (kept: Kept): boolean =>

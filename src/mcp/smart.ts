@@ -111,7 +111,10 @@ async function search(
   options: SmartOptions,
   now: () => View | Promise<View>,
 ): Promise<Answer> {
-  const { query, context, limit = coreLimits.searchResults } = given;
+  const { query } = given;
+  // Models write null for what they leave out.
+  const context = given['context'] ?? undefined;
+  const limit = given['limit'] ?? coreLimits.searchResults;
   if (typeof query !== 'string' || query.trim() === '')
     return failure('search_tools needs "query", a text that says what you want to do.');
   if (context !== undefined && typeof context !== 'string') return failure('"context" must be a text.');
@@ -167,8 +170,9 @@ function foundText(tool: string, { server }: Target, score: number): string {
 }
 
 function describe(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer {
-  const index = place(given['toolName'], view, options);
-  if (index === undefined) return unknownTool(given['toolName']);
+  const { toolName } = given;
+  const index = place(toolName, view, options);
+  if (index === undefined) return unknownTool('describe_tool', toolName);
   const text = view.tools.texts[index] ?? '{}';
   const target = view.tools.targets[index];
   const tool = target === undefined ? text : editObject(text, { serverName: JSON.stringify(target.server) });
@@ -177,9 +181,10 @@ function describe(given: Record<string, unknown>, view: SmartView, options: Smar
 
 /** Why `call_tool` is not passed on; undefined when it is. */
 function refusalOf(given: Record<string, unknown>, view: SmartView, options: SmartOptions): Answer | undefined {
-  const { toolName, arguments: own = {} } = given;
+  const { toolName } = given;
+  const own = given['arguments'] ?? {};
   const index = place(toolName, view, options);
-  if (index === undefined) return unknownTool(toolName);
+  if (index === undefined) return unknownTool('call_tool', toolName);
   if (!isObject(own)) return failure('"arguments" must be an object.');
   const text = view.tools.texts[index] ?? '{}';
   const problems = options.problems(text, own);
@@ -200,7 +205,8 @@ function place(name: unknown, view: SmartView, options: SmartOptions): number | 
 function callRequest(request: ClientRequest, given: Record<string, unknown>): ClientRequest {
   const wrapper = memberText(request.params ?? '{}', 'arguments') ?? '{}';
   const name = given['toolName'];
-  const edits = { name: JSON.stringify(name), arguments: memberText(wrapper, 'arguments') ?? '{}' };
+  const sent = given['arguments'] === null ? undefined : memberText(wrapper, 'arguments');
+  const edits = { name: JSON.stringify(name), arguments: sent ?? '{}' };
   const params = {
     ...(isObject(request.message.params) && request.message.params),
     name,
@@ -214,9 +220,12 @@ function callRequest(request: ClientRequest, given: Record<string, unknown>): Cl
   );
 }
 
-function unknownTool(name: unknown): Answer {
-  const shownName = typeof name === 'string' ? `"${name.slice(0, 300)}"` : 'without a name';
-  return failure(`Tool ${shownName} not found or not available. Names come from search_tools.`);
+function unknownTool(asked: string, name: unknown): Answer {
+  return failure(
+    typeof name === 'string'
+      ? `Tool "${name.slice(0, 300)}" not found or not available. Names come from search_tools.`
+      : `${asked} needs "toolName", the name of a tool as search_tools gives it.`,
+  );
 }
 
 function failure(error: string): Answer {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { authorize, handClient } from '../kit/authorizing.ts';
 import { mcpLimits } from '../../src/mcp/limits.ts';
 import { begin, reply, askable } from '../kit/asking.ts';
 import { type Hostile, hostileHttp, temporaryFolder } from '../kit/hostile.ts';
@@ -361,8 +362,22 @@ describe('an approval', () => {
     const over = await api(hub, 'GET', `/approvals/${id}`, { token: admin });
     expect(over.body.data).toMatchObject({ state: 'withdrawn' });
     const late = await decide(id, 'approve');
-    const message = 'This was withdrawn already: the account or key of the caller is gone.';
+    const message = 'This was withdrawn already: the caller has no access any more.';
     expect(late).toMatchObject({ status: 409, body: { message } });
+  });
+
+  test('ends when the user shuts out the app that asked', async () => {
+    await set(ask('ops'));
+    const client = await handClient(hub.url);
+    const { body } = await client.redeem(await authorize(client.address()));
+    const running = call({ text: 'by an app' }, body.access_token);
+    const id = await asked('by an app');
+    const [grant] = (await api(hub, 'GET', '/auth/grants', { token: admin })).body.data as [{ id: string }];
+    expect((await api(hub, 'DELETE', `/auth/grants/${grant.id}`, { token: admin })).status).toBe(200);
+    expect((await running).error).toBeDefined();
+    await until('the question is over', async () => !(await waiting()).some((one) => one.id === id));
+    const over = await api(hub, 'GET', `/approvals/${id}`, { token: admin });
+    expect(over.body.data).toMatchObject({ state: 'withdrawn' });
   });
 
   test('says to clients that want progress what their call waits for, in both eras and over legacy SSE', async () => {
@@ -477,7 +492,7 @@ describe('limits', () => {
     ).toBe(true);
     const refused = await call({}, ann);
     expect(refused.message).toMatchObject({
-      error: { code: -32005, data: { retryAfterMs: expect.any(Number) as number } },
+      error: { code: -32005, data: { retryAfterMs: expect.toSatisfy(Number.isInteger) as number } },
     });
     const rest = await api(hub, 'POST', '/tools/call/db', { token: ann, body: { toolName: 'echo', arguments: {} } });
     expect(rest.status).toBe(429);

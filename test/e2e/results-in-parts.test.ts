@@ -163,6 +163,17 @@ describe('a handle', () => {
     await hub.connected(2);
   });
 
+  test('takes null for what is left out', async () => {
+    const client = await session(hub.mcp());
+    const { handle } = moreOf((await client.call('limited-rows')).result) ?? {};
+    const [nulls, none] = [
+      await client.call('read_result', { handle, from: null, query: null }),
+      await client.call('read_result', { handle }),
+    ];
+    expect(nulls.result).toEqual(none.result);
+    expect(nulls.result?.isError).toBeUndefined();
+  });
+
   test.each([{}, { handle: 'x' }, { handle: 5 }])('%j is an error that says what to do', async (args) => {
     const { result } = await rpc(hub.mcp(), 'tools/call', { name: 'read_result', arguments: args });
     expect(result).toMatchObject({

@@ -89,6 +89,11 @@ describe('search_tools', () => {
     },
   );
 
+  test('takes null for what is left out', async () => {
+    const { tools } = await search('send an email', '$smart', { limit: null, context: null });
+    expect(tools).toEqual((await search('send an email')).tools);
+  });
+
   test('does not find what is switched off', async () => {
     expect(names(await search('refund a payment to a customer'))).not.toContain('shop-refund');
   });
@@ -120,6 +125,19 @@ describe('call_tool', () => {
     const answer = await call('$smart', 'call_tool', { toolName: 'mail-send_email', arguments: { to: 'ann' } });
     expect(answer.result?.structuredContent).toMatchObject({ tool: 'send_email' });
     expect(mail.received('tools/call').at(-1)?.params).toMatchObject({ name: 'send_email', arguments: { to: 'ann' } });
+  });
+
+  test('takes null for no arguments, and says that it needs the name of a tool', async () => {
+    const answer = await call('$smart', 'call_tool', { toolName: 'mail-list_inbox', arguments: null });
+    expect(answer.result?.structuredContent).toMatchObject({ tool: 'list_inbox' });
+    expect(mail.received('tools/call').at(-1)?.params).toMatchObject({ name: 'list_inbox', arguments: {} });
+    for (const toolName of [undefined, null, 5]) {
+      const { result } = await call('$smart', 'call_tool', { name: 'mail-list_inbox', toolName, arguments: {} });
+      expect(result).toMatchObject({
+        isError: true,
+        structuredContent: { error: expect.stringContaining('"toolName"') },
+      });
+    }
   });
 
   test('says which arguments are wrong, with the schema, and does not contact the server', async () => {

@@ -54,6 +54,34 @@ export interface Consents {
   knows(client: string): Promise<boolean>;
 }
 
+/** Consents that say which of them this hub has ended. */
+export interface ToldConsents extends Consents {
+  /** Called with the ids of those that have just ended. */
+  onEnd(listener: (ids: readonly string[]) => void): void;
+}
+
+/** The same consents, whose ends can be heard of: here, and not on other hubs of the database. */
+export function tellingOfEnds(consents: Consents): ToldConsents {
+  const listeners = new Set<(ids: readonly string[]) => void>();
+  const told = (ids: readonly string[]): void => {
+    if (ids.length > 0) for (const listener of listeners) listener(ids);
+  };
+  return {
+    ...consents,
+    async end(id) {
+      const ended = await consents.end(id);
+      if (ended) told([ended.id]);
+      return ended;
+    },
+    async endUser(username) {
+      const ended = await consents.endUser(username);
+      told(ended.map(({ id }) => id));
+      return ended;
+    },
+    onEnd: (listener) => void listeners.add(listener),
+  };
+}
+
 /**
  * The consent after its refresh token of this number was used. The one before the last is good for
  * `authLimits.refreshGraceMs` more, since an answer can be lost, and gives what that answer had. One of a later number

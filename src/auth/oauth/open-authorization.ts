@@ -6,7 +6,7 @@ import { type ClientDocumentsOptions, createClientDocuments } from './client-doc
 import { type Clients, createClients, type Registration } from './clients.ts';
 import { openFileConsents } from './consents-in-file.ts';
 import { consentsInTable } from './consents-in-table.ts';
-import type { Consent, Consents } from './consents.ts';
+import { type Consent, tellingOfEnds, type ToldConsents } from './consents.ts';
 import { createTickets, type Tickets } from './tickets.ts';
 
 /** What a client asked for, and everything that was checked of it. */
@@ -60,7 +60,7 @@ export type Refresh = readonly [consent: string, generation: number, client: str
 /** The hub as authorization server: who asks, what users let them do, and the texts that carry it from step to step. */
 export interface Authorization {
   readonly clients: Clients;
-  readonly consents: Consents;
+  readonly consents: ToldConsents;
   readonly requests: Tickets<Asked>;
   readonly logins: Tickets<LoggedInFor>;
   /** Logins at a provider, and the way from there to the consent, which `browser` has to fit. */
@@ -85,7 +85,7 @@ export interface OpenAuthorization {
 
 export async function openAuthorization(options: OpenAuthorization): Promise<Authorization> {
   const { path, shared, fetchDocument, log, now = Date.now } = options;
-  const consents = shared ? consentsInTable(shared) : await openFileConsents(path, log, now);
+  const consents = tellingOfEnds(shared ? consentsInTable(shared) : await openFileConsents(path, log, now));
   const secret = Buffer.from(options.secret);
   const toleranceMs = shared ? authLimits.clockToleranceMs : 0;
   const tickets = <T>(purpose: string, lifeMs?: number): Tickets<T> =>

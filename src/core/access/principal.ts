@@ -86,6 +86,13 @@ export function appPrincipal(
   return { kind: 'app', id, username, since: createdAt, reach };
 }
 
+/** The consent by which a client acts, in the text that `principalId` gives; undefined for other callers. */
+export function consentOf(principal: string): string | undefined {
+  if (!principal.startsWith('a:')) return undefined;
+  const [consent] = JSON.parse(principal.slice(2)) as [string];
+  return consent;
+}
+
 /** The principal of a token of a trusted issuer. */
 export function issuedPrincipal(
   issuer: string,

@@ -193,7 +193,7 @@ function released(taken: Taken): () => void {
 export function limitError({ what, limit, allowed, isShared, retryAfterMs }: Refused): HubError {
   const shared = isShared ? ', and others want their part of it' : '';
   const text = `${what.charAt(0).toUpperCase()}${what.slice(1)} may make ${allowed} calls ${limitWords[limit]}${shared}. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`;
-  return new HubError('limit_exceeded', text, { retryAfterMs });
+  return new HubError('limit_exceeded', text, { retryAfterMs: Math.ceil(retryAfterMs) });
 }
 
 const limitWords = {

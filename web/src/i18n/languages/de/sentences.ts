@@ -69,7 +69,7 @@ export const sentences: HubTexts['sentences'] = {
   already_approved: 'Das wurde bereits freigegeben, von {{by}}.',
   already_denied: 'Das wurde bereits abgelehnt, von {{by}}.',
   already_withdrawn: 'Das wurde bereits zurückgezogen, von {{by}}.',
-  asker_gone: 'Das wurde bereits zurückgezogen: Das Konto oder den Schlüssel des Aufrufers gibt es nicht mehr.',
+  asker_gone: 'Das wurde bereits zurückgezogen: Der Aufrufer hat keinen Zugang mehr.',
   calls_wait: '{{count}} Aufrufe warten bereits auf eine Freigabe. Warten Sie zuerst die Antworten ab.',
   approvals_full: 'Zu viele Aufrufe warten auf eine Freigabe. Versuchen Sie es später erneut.',
   settings_busy: 'Die Einstellungen werden gerade laufend geändert. Versuchen Sie es erneut.',

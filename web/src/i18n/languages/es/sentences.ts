@@ -70,7 +70,7 @@ export const sentences: HubTexts['sentences'] = {
   already_approved: '{{by}} ya lo ha aprobado.',
   already_denied: '{{by}} ya lo ha rechazado.',
   already_withdrawn: '{{by}} ya lo ha retirado.',
-  asker_gone: 'Ya se ha retirado: la cuenta o la clave de quien llama ya no existe.',
+  asker_gone: 'Ya se ha retirado: quien llama ya no tiene acceso.',
   calls_wait: 'Ya hay {{count}} llamadas que esperan aprobación. Espera antes las respuestas.',
   approvals_full: 'Demasiadas llamadas esperan aprobación. Inténtalo más tarde.',
   settings_busy: 'La configuración está cambiando continuamente. Inténtalo de nuevo.',

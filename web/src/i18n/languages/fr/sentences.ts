@@ -70,7 +70,7 @@ export const sentences: HubTexts['sentences'] = {
   already_approved: 'Cela a déjà été approuvé par {{by}}.',
   already_denied: 'Cela a déjà été refusé par {{by}}.',
   already_withdrawn: 'Cela a déjà été retiré par {{by}}.',
-  asker_gone: 'Cela a déjà été retiré : le compte ou la clé de l’appelant n’existe plus.',
+  asker_gone: 'Cela a déjà été retiré : l’appelant n’a plus accès.',
   calls_wait: '{{count}} appels attendent déjà une approbation. Attendez d’abord les réponses.',
   approvals_full: 'Trop d’appels attendent une approbation. Réessayez plus tard.',
   settings_busy: 'Les paramètres sont sans cesse modifiés en ce moment. Réessayez.',

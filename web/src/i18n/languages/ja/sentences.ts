@@ -64,7 +64,7 @@ export const sentences: HubTexts['sentences'] = {
   already_approved: 'すでに {{by}} が承認しています。',
   already_denied: 'すでに {{by}} が拒否しています。',
   already_withdrawn: 'すでに {{by}} が取り下げています。',
-  asker_gone: 'すでに取り下げられています。呼び出し元のアカウントまたはキーはもう存在しません。',
+  asker_gone: 'すでに取り下げられています。呼び出し元にはもうアクセス権がありません。',
   calls_wait: 'すでに {{count}} 件の呼び出しが承認を待っています。先に回答をお待ちください。',
   approvals_full: '承認待ちの呼び出しが多すぎます。後で再試行してください。',
   settings_busy: '設定が続けて変更されています。再試行してください。',

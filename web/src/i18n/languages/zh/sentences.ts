@@ -64,7 +64,7 @@ export const sentences: SentenceTexts = {
   already_approved: '{{by}} 已批准。',
   already_denied: '{{by}} 已拒绝。',
   already_withdrawn: '{{by}} 已撤回。',
-  asker_gone: '已撤回：调用者的账户或密钥已不存在。',
+  asker_gone: '已撤回：调用者已无访问权限。',
   calls_wait: '已有 {{count}} 个调用在等待审批。请先等待答复。',
   approvals_full: '等待审批的调用过多。请稍后重试。',
   settings_busy: '设置正被不断更改。请重试。',
