@@ -1,4 +1,4 @@
-// The same tools/call at hubs that differ in one thing, which take turns.
+// Turns of contenders, and the same tools/call at hubs that differ in one thing, which take them.
 import { kinds, ready, stdioServer } from './contenders.mjs';
 import { cpuOf } from './processes.mjs';
 import { openSession } from './session.mjs';
@@ -6,6 +6,29 @@ import { openSession } from './session.mjs';
 /** They take turns this often: the speed of a machine changes within seconds by more than what is looked for. */
 const turnMs = 100;
 const inFlight = 64;
+
+/**
+ * The CPU time of a process, by turns. What it does while others have theirs counts for its turn before: a hub writes
+ * records that wait, and collects garbage, when it has nothing else to do.
+ */
+export function meterOf(pid) {
+  let read = cpuOf(pid);
+  let current;
+  const settle = () => {
+    const now = cpuOf(pid);
+    if (current) current.cpu += now - read;
+    read = now;
+  };
+  return {
+    /** From now on its CPU seconds are added to `spent.cpu`. */
+    begin(spent) {
+      settle();
+      current = spent;
+    },
+    /** Adds what came since. */
+    settle,
+  };
+}
 
 /**
  * Notes the CPU time of a call at each of these hubs, and its ratio to that of the first. `cases` is by name what
@@ -24,11 +47,11 @@ export async function compareHubs(cases, { rounds, seconds, note }) {
         // Each goes first as often as the others.
         for (let i = 0; i < contenders.length; i++) {
           const one = contenders[(turn + i) % contenders.length];
-          const before = cpuOf(one.hub.pid);
+          one.meter.begin(spent.get(one));
           spent.get(one).calls += await callFor(turnMs, one.sessions, one.echo);
-          spent.get(one).cpu += cpuOf(one.hub.pid) - before;
         }
       }
+      for (const { meter } of contenders) meter.settle();
       // The first warms up.
       if (round < 0) continue;
       const us = (one) => (spent.get(one).cpu / spent.get(one).calls) * 1e6;
@@ -49,11 +72,11 @@ async function contender(name, setup) {
   const hub = await kinds.hub({ servers: { sio: stdioServer() }, ...setup });
   const tools = await ready(hub, 5);
   const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(hub.target)));
-  return { name, hub, sessions, echo: tools.of('sio', 'echo') };
+  return { name, hub, sessions, echo: tools.of('sio', 'echo'), meter: meterOf(hub.pid) };
 }
 
 /** Keeps a call of each session in flight for so long. Answers how many there were. */
-async function callFor(ms, sessions, tool) {
+export async function callFor(ms, sessions, tool) {
   let calls = 0;
   const end = performance.now() + ms;
   const work = sessions.map(async (session, at) => {

@@ -1,10 +1,12 @@
 // The same call over stdio at the minimal hub, at this hub as it is shipped, and at other hubs that run already and
 // have the tool server of this bench (`bench/servers/stdio.mjs`): --peer 'name and version,mcp endpoint,pid' for each.
 import { kinds, ready, stdioServer } from '../lib/contenders.mjs';
+import { cpuOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
-import { turn } from './ratios.mjs';
+import { callFor } from '../lib/turns.mjs';
 
-export const about = 'calls of a stdio server at other hubs that run already (--peer), CPU time as a ratio to the minimal hub';
+export const about =
+  'calls of a stdio server at other hubs that run already (--peer), CPU time as a ratio to the minimal hub';
 /** Without peers it says nothing new. */
 export const byName = true;
 
@@ -33,9 +35,10 @@ export async function run({ rounds, seconds, extra, note }) {
 async function stretch(one, seconds) {
   const sessions = [];
   while (sessions.length < inFlight) sessions.push(await openSession(one.target));
-  const spent = { cpu: 0, calls: 0, ms: 0 };
-  for (const end = performance.now() + seconds * 1_000; performance.now() < end;)
-    await turn({ one, sessions, tool: one.tool }, spent);
+  const from = performance.now();
+  const cpuFrom = cpuOf(one.pid);
+  const calls = await callFor(seconds * 1_000, sessions, one.tool);
+  const spent = { cpu: cpuOf(one.pid) - cpuFrom, calls, ms: performance.now() - from };
   for (const session of sessions) await session.end();
   return spent;
 }

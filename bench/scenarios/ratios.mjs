@@ -1,14 +1,19 @@
 // The same tools/call at the hub, at the minimal hub and at the bare proxy, in turns that are short beside what changes
 // the speed of a machine.
 import { httpServer, kinds, ready, stdioServer } from '../lib/contenders.mjs';
-import { cpuOf, machineTime, noiseBetween } from '../lib/processes.mjs';
+import { machineTime, noiseBetween } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
+import { callFor, meterOf } from '../lib/turns.mjs';
 
 export const about = 'CPU time of a call as a ratio to the minimal hub, and calls per second to the bare proxy';
 
 const inFlight = 64;
-/** A turn has so many calls of each session, which is some 100 ms of a hub that has a core to itself. */
-const callsInTurn = 48;
+/**
+ * Each way has its core for so long at a time, whatever the machine: all of them together are below the second after
+ * which a hub that is no longer called so often writes the records that wait (`logLimits.writeBatchMs`). In turns of so
+ * many calls a slow machine measured another work than a quick one.
+ */
+const turnMs = 60;
 
 export async function run({ rounds, seconds, only, extra, note }) {
   const web = await httpServer();
@@ -22,14 +27,22 @@ export async function run({ rounds, seconds, only, extra, note }) {
     for (const one of contenders) {
       const tools = await ready(one, one.name === 'proxy' ? 5 : 10);
       const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(one.target)));
+      one.meter = meterOf(one.pid);
       for (const over of one.name === 'proxy' ? ['http'] : ['stdio', 'http'])
         ways.push({ over, one, sessions, tool: tools.of(over === 'http' ? 'web' : 'sio', 'echo') });
     }
     for (let round = -1; round < rounds; round++) {
       const before = machineTime(contenders.map(({ pid }) => pid));
       const spent = new Map(ways.map((way) => [way, { cpu: 0, calls: 0, ms: 0 }]));
-      for (const end = performance.now() + seconds * 1_000 * ways.length; performance.now() < end;)
-        for (const way of ways) await turn(way, spent.get(way));
+      const cycles = Math.ceil((seconds * 1_000) / turnMs);
+      for (let cycle = 0; cycle < cycles; cycle++) {
+        // Each goes first as often as the others.
+        for (let i = 0; i < ways.length; i++) {
+          const way = ways[(cycle + i) % ways.length];
+          await turn(way, spent.get(way));
+        }
+      }
+      for (const { meter } of contenders) meter.settle();
       // The first warms up.
       const noise = noiseBetween(before, machineTime(contenders.map(({ pid }) => pid)));
       if (round >= 0) noteRound(ways, spent, (cell, reading) => note(cell, { ...reading, noise }));
@@ -41,17 +54,11 @@ export async function run({ rounds, seconds, only, extra, note }) {
 }
 
 /** One turn of a way: `{one, sessions, tool}`. Adds to what it has spent: CPU seconds, calls, milliseconds. */
-export async function turn({ one, sessions, tool }, spent) {
+async function turn({ one, sessions, tool }, spent) {
   const from = performance.now();
-  const cpuFrom = cpuOf(one.pid);
-  await Promise.all(
-    sessions.map(async (session, at) => {
-      for (let n = 0; n < callsInTurn; n++) await session.call(tool, `{"message":"w${at}n${n}."}`, `w${at}n${n}.`);
-    }),
-  );
-  spent.cpu += cpuOf(one.pid) - cpuFrom;
+  one.meter.begin(spent);
+  spent.calls += await callFor(turnMs, sessions, tool);
   spent.ms += performance.now() - from;
-  spent.calls += sessions.length * callsInTurn;
 }
 
 function noteRound(ways, spent, note) {
