@@ -13,6 +13,7 @@ const entries = {
   cli: 'src/cli.ts',
   main: 'src/cli/run.ts',
   compiled: 'src/cli/compiled.ts',
+  'v8-flags': 'src/cli/v8-flags.ts',
   'embedded-worker': 'src/database/embedded-worker.ts',
   'code-worker': 'src/mcp/code/code-worker.ts',
   'document-worker': 'src/upstream/channels/openapi/document-worker.ts',
@@ -24,17 +25,17 @@ const made = [...(await bundle(entries, 'dist')), ...readdirSync(migrations).map
 cpSync(migrations, 'dist/migrations', { recursive: true });
 chmodSync('dist/cli.js', 0o755);
 pruneDist('dist', made);
-await Promise.all([compileAhead([]), compileAhead(['--max-semi-space-size=32']), buildWeb(), buildDatabase()]);
+await Promise.all([compileAhead(), buildWeb(), buildDatabase()]);
 
 /**
- * With the flags of a start; who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it
- * fails the hub starts slower, and still does what it does.
+ * Who sets `NODE_OPTIONS` for the build most likely starts the hub with them too. Where it fails the hub starts slower,
+ * and still does what it does.
  */
-async function compileAhead(flags) {
+async function compileAhead() {
   const stdio = ['ignore', 'ignore', 'inherit'];
   const { PATH = '', NODE_OPTIONS = '' } = process.env;
   const env = { PATH, NODE_OPTIONS };
-  const [code] = await once(spawn(process.execPath, [...flags, 'scripts/compile-ahead.mjs'], { stdio, env }), 'exit');
+  const [code] = await once(spawn(process.execPath, ['scripts/compile-ahead.mjs'], { stdio, env }), 'exit');
   if (code !== 0)
     process.stderr.write(`Nothing was compiled ahead (exit code ${code}); the hub starts slower for it.\n`);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -106,19 +106,4 @@ test('where nothing is kept a module runs all the same, and one that is not ther
   const bundle = openBundle(folder);
   expect(bundle.load('one.js')).toEqual({ value: 1 });
   expect(() => bundle.load('none.js')).toThrow('none.js');
-});
-
-test('what was made with the flags of this process is found, whichever way it got them', () => {
-  const folder = folderOf({ 'one.js': 'exports.value = 1;' });
-  loadAndKeep(folder);
-  // As `npm start` makes it, for whom the tag of this process stands.
-  renameSync(join(folder, 'compiled'), join(folder, 'compiled-start'));
-  mkdirSync(join(folder, 'compiled'));
-  writeFileSync(join(folder, 'compiled', 'v8-tag'), '1');
-  const file = join(folder, 'compiled-start', 'one.js.bin');
-  const text = 'exports.value = 2;';
-  const data = readFileSync(file).subarray(32);
-  writeFileSync(join(folder, 'one.js'), text);
-  writeFileSync(file, Buffer.concat([digest(text, data), data]));
-  expect(openBundle(folder).load('one.js')).toEqual({ value: 1 });
 });

@@ -1,8 +1,9 @@
+import { setFlags, withFlagsOfNode } from './v8-flags.ts';
+import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import { basename, join } from 'node:path';
-import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { constants, Script } from 'node:vm';
 
 /**
@@ -27,31 +28,30 @@ interface Loaded {
 }
 
 const digestBytes = 32;
-const tagName = 'v8-tag';
 
 /**
  * The files of `folder` are CommonJS modules. What is kept of a file is used only when it was made of just that text,
  * is whole, and V8 takes it.
  */
 export function openBundle(folder: string): Bundle {
-  // Before anything is compiled, since what is kept goes by the flags (decisions/0029).
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  // Or V8 goes through the whole heap over and over.
-  setFlagsFromString('--heap-growing-percent=300');
+  setFlags();
+  // Where it is not told so, zod makes code for each kind of object that it checks, and has V8 compile it.
+  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
   const modules = new Map<string, Loaded>();
-  const variant = variantFor(folder);
-  const compiled = new Map<string, { readonly text: string; readonly script: Script }>();
+  const keptIn = join(folder, 'compiled');
+  const compiled = new Map<string, Script>();
 
   function compile(file: string): Script {
-    const text = readFileSync(join(folder, file), 'utf8');
-    const cachedData = readKept(join(variant, `${file}.bin`), text);
+    const bytes = readFileSync(join(folder, file));
+    const cachedData = readKept(join(keptIn, `${file}.bin`), bytes);
+    const text = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
     // V8 keeps the name too: a whole path would show every user where the program was built, and would point to no file
     // in stack traces.
     const filename = join(basename(folder), file);
     // Libraries import modules of Node when they are needed, as that which sends to a collector does.
     const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
     const script = new Script(wrap(text), { filename, importModuleDynamically, ...(cachedData && { cachedData }) });
-    compiled.set(file, { text, script });
+    compiled.set(file, script);
     return script;
   }
 
@@ -61,7 +61,8 @@ export function openBundle(folder: string): Bundle {
     const module = { exports: {} };
     modules.set(file, module);
     const outside = createRequire(join(folder, file));
-    const require = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : outside(id));
+    const require = (id: string): unknown =>
+      id.startsWith('./') ? load(id.slice(2)) : withFlagsOfNode(() => outside(id) as unknown);
     const run = compile(file).runInThisContext() as (...scope: unknown[]) => void;
     run.call(module.exports, module.exports, require, module, join(folder, file), folder);
     return module.exports;
@@ -70,41 +71,21 @@ export function openBundle(folder: string): Bundle {
   return {
     load,
     keep() {
-      mkdirSync(variant, { recursive: true });
-      for (const [file, { text, script }] of compiled) {
+      mkdirSync(keptIn, { recursive: true });
+      for (const [file, script] of compiled) {
         const data = script.createCachedData();
-        writeFileSync(join(variant, `${file}.bin`), Buffer.concat([digest(text, data), data]));
+        const own = digest(readFileSync(join(folder, file)), data);
+        writeFileSync(join(keptIn, `${file}.bin`), Buffer.concat([own, data]));
       }
-      writeFileSync(join(variant, tagName), String(cachedDataVersionTag()));
     },
   };
-}
-
-/**
- * The folder of what was made with the flags of this process: V8 takes nothing else, and what it refuses it has
- * compiled by then. There are two, for a start with the flag that `npm start` gives and for one with none. The tag says
- * which it is, but for another processor too: then the arguments do, where it may be that `NODE_OPTIONS` say more.
- */
-function variantFor(folder: string): string {
-  const [plain, flagged] = [join(folder, 'compiled'), join(folder, 'compiled-start')];
-  const tag = String(cachedDataVersionTag());
-  const isFlagged = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size'));
-  return [plain, flagged].find((variant) => tagOf(variant) === tag) ?? (isFlagged ? flagged : plain);
-}
-
-function tagOf(variant: string): string | undefined {
-  try {
-    return readFileSync(join(variant, tagName), 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /**
  * V8 itself looks only at the length of the text, not at all at the data, and at its own version: two of Node may have
  * the same, with which the code of one goes wrong in the other.
  */
-function readKept(path: string, text: string): Buffer | undefined {
+function readKept(path: string, text: Buffer): Buffer | undefined {
   try {
     const kept = readFileSync(path);
     const data = kept.subarray(digestBytes);
@@ -114,6 +95,6 @@ function readKept(path: string, text: string): Buffer | undefined {
   }
 }
 
-function digest(text: string, data: Buffer): Buffer {
+function digest(text: Buffer, data: Buffer): Buffer {
   return createHash('sha256').update(process.version).update(text).update(data).digest();
 }

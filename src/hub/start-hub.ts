@@ -168,12 +168,12 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   dataDir.announce(`${listening}${env.basePath}`);
   pool.reconcile(settings.current);
   await setImmediate(); // The first of them are being started.
-  const { openManagement } = await import('./open-management.ts');
+  const api = { ...parts, backup: openBackup(env, storage), log: log('api') };
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
-  const { answer, ...first } = await openManagement({ ...parts, backup: openBackup(env, storage), log: log('api') });
-  others.open(answer, closers);
+  const { passwords, ...first } = await (await import('./open-accounts.ts')).openAccounts(api);
+  others.open(async () => (await import('./open-management.ts')).openManagement({ ...api, passwords }), closers);
   group.replicas?.join(internalUrls(env, httpServer.ownUrl ?? listening), servers.settled(hubLimits.startCalmMs));
-  startInBackground(servers, database, smart);
+  startInBackground(servers, database, smart, others);
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
 
@@ -196,19 +196,26 @@ function mcpEntryOf({ basePath }: Env, parts: EntryParts, settings: () => Settin
   });
 }
 
-/** What is answered beside MCP: probes from the start, everything else once it is open. */
+/** What is answered beside MCP: probes from the start, everything else once it is open and loaded. */
 function otherAnswers(
   { basePath, database: { kind } }: Env,
   database: Pick<DatabaseHandle, 'state'>,
   replicas: Pick<Replicas, 'hello'> | undefined,
 ) {
-  const management = deferred<RequestListener>();
+  const management = deferred<() => Promise<RequestListener>>();
+  let loading: Promise<RequestListener> | undefined;
+  const answer = async (): Promise<RequestListener> => {
+    const load = await management.promise;
+    return (loading ??= load());
+  };
   let life = { isOpen: false, isStopping: false };
   const ready = () => readinessOf({ ...life, database: database.state(), isShared: kind === 'postgres' });
   return {
-    section: otherPaths(basePath, management.promise, createProbe(ready, replicas?.hello)),
-    open(answer: RequestListener, closers: Closers): void {
-      management.resolve(answer);
+    section: otherPaths(basePath, answer, createProbe(ready, replicas?.hello)),
+    /** What answers all but MCP and the probes; it is loaded when it is asked for first, here or by a request. */
+    answer,
+    open(load: () => Promise<RequestListener>, closers: Closers): void {
+      management.resolve(load);
       life = { ...life, isOpen: true };
       closers.add(() => void (life = { ...life, isStopping: true }));
     },
@@ -220,12 +227,20 @@ interface Startable {
 }
 
 /**
- * No caller waits for these two, and servers that start need the cores more. The database has a thread of its own,
- * which takes a core that they leave idle.
+ * No caller waits for these, and servers that start need the cores more. The database has a thread of its own, which
+ * takes a core that they leave idle.
  */
-function startInBackground(servers: ServerReadiness, database: Startable, smart: Startable): void {
+function startInBackground(
+  servers: ServerReadiness,
+  database: Startable,
+  smart: Startable,
+  others: { answer(): Promise<unknown> },
+): void {
   database.start(servers.settled(hubLimits.startCalmMs, availableParallelism() - 1));
-  smart.start(servers.settled(hubLimits.startCalmMs));
+  const settled = servers.settled(hubLimits.startCalmMs);
+  smart.start(settled);
+  // Why it cannot be loaded is told with the requests that want it.
+  void settled.then(() => others.answer()).catch(() => undefined);
 }
 
 /**

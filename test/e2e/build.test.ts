@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,8 +28,7 @@ test.each([
   ['by npm start', startFlags()],
   ['by the command', []],
 ])('V8 takes what was compiled ahead for a hub that is started %s', (_, flags) => {
-  const folder = join('dist', flags.length === 0 ? 'compiled' : 'compiled-start');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.bin'));
+  const files = readdirSync('dist/compiled').filter((name) => name.endsWith('.bin'));
   expect(files).toContain('start-hub.js.bin');
   const program = `
     const { readFileSync } = require('node:fs');
@@ -37,12 +37,57 @@ test.each([
     // Sets the flags that the hub sets itself.
     require('./dist/compiled.js').openBundle('dist');
     for (const file of ${JSON.stringify(files)}) {
-      const cachedData = readFileSync('${folder}/' + file).subarray(32);
+      const cachedData = readFileSync('dist/compiled/' + file).subarray(32);
       const { cachedDataRejected } = new Script(wrap(readFileSync('dist/' + file.slice(0, -4), 'utf8')), { cachedData });
       if (cachedDataRejected) console.log(file);
     }`;
   expect(spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8' })).toMatchObject({
     stdout: '',
+    stderr: '',
+  });
+});
+
+test('what a start loads is ASCII, of which V8 keeps a byte for each character, and two of any other text', () => {
+  const files = readdirSync('dist/compiled').filter((name) => name.endsWith('.bin'));
+  const others = files.filter((name) => !isAscii(readFileSync(join('dist', name.slice(0, -'.bin'.length)))));
+  expect(others).toEqual([]);
+});
+
+test('a start makes no code from texts, to check the environment or the settings with', () => {
+  const program = `
+    const made = [];
+    globalThis.Function = new Proxy(Function, {
+      construct: (target, args) => (made.push(args.at(-1)), Reflect.construct(target, args)),
+    });
+    const bundle = require('./dist/compiled.js').openBundle(process.cwd() + '/dist');
+    bundle.load('env.js').readProcessEnv({});
+    bundle.load('parse-settings.js');
+    console.log(JSON.stringify(made));`;
+  expect(spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })).toMatchObject({
+    stdout: '[]\n',
+    stderr: '',
+  });
+});
+
+test.each([
+  ['by npm start', startFlags()],
+  ['by the command', []],
+])('V8 takes what Node has compiled ahead of its own modules for a hub that is started %s', (_, flags) => {
+  // The tag goes by the version of V8 and its flags.
+  const tag = "require('node:v8').cachedDataVersionTag()";
+  const program = `
+    const { Module } = require('node:module');
+    const real = Module._load;
+    const tags = {};
+    Module._load = (id, ...rest) => {
+      if (id === 'node:crypto' || id === 'node:http') tags[id] ??= ${tag};
+      return real(id, ...rest);
+    };
+    require('./dist/compiled.js').openBundle(process.cwd() + '/dist').load('start-hub.js');
+    console.log(JSON.stringify(tags));`;
+  const usual = Number(spawnSync(process.execPath, ['-p', tag], { encoding: 'utf8' }).stdout);
+  expect(spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8' })).toMatchObject({
+    stdout: `${JSON.stringify({ 'node:crypto': usual, 'node:http': usual })}\n`,
     stderr: '',
   });
 });

@@ -86,7 +86,7 @@ function operation(described: Described): Html {
   return html`<details>
     <summary>
       <span class="method">${method}</span
-      ><code>${path}</code> ${who === '' ? '' : html`<span class="who">· ${who}</span>`}<br />
+      ><code>${path}</code> ${who === '' ? '' : html`<span class="who">&middot; ${who}</span>`}<br />
       <span class="who">${summary}</span>
     </summary>
     ${description === undefined ? '' : html`<p>${description}</p>`} ${shown('Query', query)}

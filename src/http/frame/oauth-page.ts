@@ -56,7 +56,7 @@ export function oauthPage(c: Context, { status, title, content, hasForm = false,
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <meta name="color-scheme" content="light dark" />
-          <title>${title} · Tool Hub</title>
+          <title>${title} &middot; Tool Hub</title>
           ${raw(`<style>${style}</style>`)}
         </head>
         <body>

@@ -103,10 +103,13 @@ export const harmless: Routes = [
   [['DELETE'], /^\/users\/[^/]+\/sessions$/],
 ];
 
-/** Everything that is not an MCP endpoint. Requests wait until `answer` is there; those that `probe` answers do not. */
+/**
+ * Everything that is not an MCP endpoint. `answer` is asked for with each request, which waits for it; those that
+ * `probe` answers do not.
+ */
 export function otherPaths(
   basePath: string,
-  answer: Promise<RequestListener>,
+  answer: () => Promise<RequestListener>,
   probe: (req: IncomingMessage, res: ServerResponse) => boolean,
 ): Section<IncomingMessage, ServerResponse> {
   const refusal = ({ method = 'GET', url = '/' }: IncomingMessage, message: string, code: ErrorCode = 'forbidden') =>
@@ -114,7 +117,7 @@ export function otherPaths(
   return {
     async handle(req, res, headers) {
       for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');
-      if (!probe(req, res)) (await answer)(req, res);
+      if (!probe(req, res)) (await answer())(req, res);
     },
     refusal: (req, why) => refusal(req, why),
     failed(res) {
