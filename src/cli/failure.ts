@@ -1,10 +1,16 @@
 import { HubError } from '../core/errors.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 
-/**
- * Tells the operator on stderr why it did not work; the exit code says what is needed (2: something configured must
- * change).
- */
+/** What ends a command with 2: something configured or given, or the login, has to change. */
+const toChange: ReadonlySet<HubError['code']> = new Set([
+  'misconfigured',
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+]);
+
+/** Tells the operator on stderr why it did not work; the exit code says what is needed (docs/command.md). */
 export function explainFailure(error: unknown): ExitCode {
   if (!(error instanceof HubError)) {
     process.stderr.write(
@@ -13,7 +19,7 @@ export function explainFailure(error: unknown): ExitCode {
     return exitCodes.failed;
   }
   process.stderr.write(`${explain(error)}\n`);
-  return error.code === 'misconfigured' || error.code === 'invalid_input' ? exitCodes.misconfigured : exitCodes.failed;
+  return toChange.has(error.code) ? exitCodes.misconfigured : exitCodes.failed;
 }
 
 /** The message, and each problem at its path unless the message says it already. */

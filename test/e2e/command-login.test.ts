@@ -55,7 +55,7 @@ describe('a login by browser', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('tick the box')]);
     const denied = person(hub);
     const refused = await byBrowser(denied, [], 'deny');
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('access was denied')]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('access was denied')]);
     expect(() => filesOf(denied)).toThrow('ENOENT');
   });
 
@@ -114,7 +114,7 @@ describe('a login with a password', () => {
     await who.run(args, { input: 'correct horse' });
     const kept = keptBy(who);
     const { code, stderr } = await who.run(args, { input: 'a wrong one' });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Wrong username or password')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Wrong username or password')]);
     expect(keptBy(who)).toEqual(kept);
   });
 

@@ -162,9 +162,12 @@ test('the command says what waits, decides, and holds what is offered against a 
   expect(held).toMatchObject({ code: 1, stdout: expect.stringContaining('x pin') as string });
   expect(await command('pins', 'approve', 's')).toMatchObject({ code: 0 });
   expect(await command('why', 's-read')).toMatchObject({ code: 0 });
-  expect(await command('pins', 'approve', 'nowhere')).toMatchObject({ code: 1 });
+  expect(await command('pins', 'approve', 'nowhere')).toMatchObject({ code: 2 });
   expect(await command('pins', 'lose', 's')).toMatchObject({ code: 2 });
   expect(await command('why')).toMatchObject({ code: 2 });
+  // 1 is the answer that the call is not allowed.
+  expect(await command('why', 's-nothing')).toMatchObject({ code: 1 });
+  expect(await command('why', 's-read', '--user', 'none')).toMatchObject({ code: 2 });
 });
 
 test('what has changed since it was looked at is not approved', async () => {
