@@ -24,9 +24,9 @@ const now = {
   catalogue,
   settings: settings({
     servers: [server('db'), server('asleep')],
-    groups: [group('dev', [entry('db')])],
-    users: [user('ann')],
-    keys: [key('k1')],
+    groups: [group('other', []), group('dev', [entry('db')])],
+    users: [user('root'), user('ann')],
+    keys: [key('k0'), key('k1')],
   }),
 };
 const advice = (policy: string) => policyAdvice(policy, now);
@@ -103,6 +103,7 @@ describe('arguments that a tool does not have are told', () => {
       'The tool db/query has no argument "toString".',
     ]);
     expect(of('db/a/b', sqlx)).toEqual(['The tool db/a/b has no argument "sqlx".']);
+    expect(advice(about('principal == User::"ann", action, resource == Tool::"db/query"', sqlx))).toHaveLength(1);
   });
 
   test.each([

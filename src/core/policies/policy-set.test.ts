@@ -301,6 +301,14 @@ describe('a call that no policy can judge is refused', () => {
     expect(judge([plain], { args })).toEqual(passes);
   });
 
+  test('but not arguments that only a policy about another caller reads', () => {
+    const bobs = 'forbid(principal == User::"bob", action, resource) when { context.arguments.x == context.scope };';
+    const args = { x: 1e300 };
+    expect(judge([bobs, when('context.client == "other"')], { args })).toEqual(passes);
+    const bob = { ...ann, id: 'bob' };
+    expect(judge([bobs, when('context.client == "other"')], { args, principal: bob })).toMatchObject({ policy: 'p0' });
+  });
+
   test('but arguments that only a policy reads which cannot fit are not looked at', () => {
     const drops = 'forbid(principal, action, resource) when { context.arguments has a && context.arguments.b == 1 };';
     const agents = when('if true then context.client == "agent" else false');
@@ -326,6 +334,17 @@ describe('a call is refused', () => {
       kind: 'refuse',
       policy: 'p0',
       message: expect.stringMatching(/^The policy cannot judge this call: .*(?:ip|nowhere)/) as string,
+    });
+  });
+
+  test('for all that the engine says of it', () => {
+    const error = { help: null, code: null, url: null, severity: null };
+    const errors = ['a', 'b'].map((message) => ({ ...error, message }));
+    withCedar((cedar) =>
+      vi.spyOn(cedar, 'statefulIsAuthorized').mockReturnValueOnce({ type: 'failure', errors, warnings: [] }),
+    );
+    expect(judge(when('context.client == "agent"'))).toMatchObject({
+      message: 'The policy cannot judge this call: a; b',
     });
   });
 

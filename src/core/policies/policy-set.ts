@@ -331,8 +331,6 @@ function unjudgeable(rule: Rule | undefined, why: string): PolicyVerdict {
   return { kind: 'refuse', policy: rule?.policy ?? '', message: `The policy cannot judge this call: ${why}` };
 }
 
-const everything = 'permit(principal, action, resource);';
-
 /** Ids of what the engine has ready, by the texts of the rules. Each rule is there under its place among them. */
 const prepared = new Map<string, string>();
 let preparedIn = 0;
@@ -362,7 +360,8 @@ function ask(
         entities,
         preparsedPolicySetId: ready(cedar, load, rules),
       });
-      if (answer.type === 'failure') return unjudgeable(rules[0], answer.errors[0]?.message ?? 'no reason given');
+      if (answer.type === 'failure')
+        return unjudgeable(rules[0], answer.errors.map(({ message }) => message).join('; '));
       return verdictOf(rules, answer.response.diagnostics);
     });
   } catch (error) {
@@ -378,16 +377,14 @@ function ready(
 ): string {
   if (preparedIn !== load) prepared.clear();
   preparedIn = load;
-  const texts = rules.map(({ text }) => text).join('\n');
+  const texts = rules.map(({ text }) => text).join();
   const found = prepared.get(texts);
   if (found !== undefined) return found;
   // A set prepared under an id that is in use takes its place.
   if (prepared.size >= coreLimits.policySlices) prepared.clear();
   const id = `slice ${prepared.size}`;
-  const staticPolicies = Object.fromEntries([
-    ...rules.map(({ text }, at) => [String(at), text]),
-    ['permit', everything],
-  ]);
+  // No permit among them: what is asked is which forbids fit.
+  const staticPolicies = Object.fromEntries(rules.map(({ text }, at) => [String(at), text]));
   cedar.preparsePolicySet(id, { staticPolicies } as never);
   prepared.set(texts, id);
   return id;

@@ -232,7 +232,7 @@ describe('what does not do what its author may expect is said', () => {
     ['@approve(" ") forbid(principal, action, resource);', [unnamed]],
     [when('context.tool == "x" && context.tool == "y"'), [strange]],
   ])('%s', (text, messages) => {
-    const { warnings, problems } = readPolicy(`${plain}\n\n  ${text}`);
+    const { warnings, problems } = readPolicy(`${plain}\n\n  ${text}\n${plain}`);
     expect(problems).toEqual([]);
     expect(warnings).toEqual(messages.map((message) => ({ line: 3, column: 3, message })));
   });
