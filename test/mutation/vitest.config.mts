@@ -1,11 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
-/** The tests beside the code that is changed, and no others: each change is tried with those that reach it. */
+const { file, instrumented } = JSON.parse(process.env['MUTATE'] ?? '{}') as { file: string; instrumented: string };
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'changes',
+      enforce: 'pre',
+      // The file with all its changes stands in the place of the file.
+      load: (id) => (id === file ? readFileSync(instrumented, 'utf8') : undefined),
+    },
+  ],
   test: {
-    include: ['src/core/{access,policies,pins}/**/*.test.ts', 'src/mcp/relay/*.test.ts', 'src/governance/*.test.ts'],
+    include: ['test/mutation/tries.mjs'],
+    pool: 'forks',
     testTimeout: 60_000,
-    // All files of a run in one thread: they share what they load, the engine of policies above all. Half the time.
-    isolate: false,
+    hookTimeout: 60_000,
+    reporters: [{}],
+    onConsoleLog: () => true,
+    disableConsoleIntercept: true,
   },
 });
