@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { revocationFile } from '../auth/revocation-file.ts';
 import { createTokens } from '../auth/tokens.ts';
 import { newClosers } from '../core/closers.ts';
 import { HubError } from '../core/errors.ts';
@@ -36,7 +37,9 @@ export async function ownToken(env: Env, folder: string): Promise<string> {
   const secret = env.jwtSecret ?? (await readFile(join(folder, 'jwt.secret'), 'utf8').catch(() => '')).trim();
   if (admin === undefined || secret === '')
     throw new HubError('misconfigured', `The hub on ${folder} has no admin or no secret yet.`);
-  return (await createTokens({ secret })).issueHere(admin);
+  // A token of a moment in which all tokens of the admin ended, or of the minute after it, would be refused.
+  const store = revocationFile(join(folder, 'revocations.json'), noLog);
+  return (await createTokens({ secret, store })).issueHere(admin);
 }
 
 /** What is in a data folder on which no hub runs. */

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { authLimits } from '../../src/auth/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { clientWithId, fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { person } from '../kit/command.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { temporaryFolder } from '../kit/hostile.ts';
-import { setLimits } from '../kit/limits.ts';
 import { setUpTotp } from '../kit/second-factor.ts';
 import { testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -37,17 +35,13 @@ test('the second factor of an admin is taken off on the machine of the hub, runn
     });
     return data.map(({ actor, via, target }) => ({ actor, via, target }));
   };
-  // When all logins of a user end, tokens of the next minute end too, for other clocks may be ahead: also one of the
-  // command, which would be refused until then.
-  const { clockToleranceMs } = authLimits;
-  setLimits(authLimits, { clockToleranceMs: 0 });
   await protect(first);
-  setLimits(authLimits, { clockToleranceMs });
+  // At once: when all logins of a user end, tokens of the next minute end too, for other clocks may be ahead.
   expect(await reset('admin')).toMatchObject({ code: 0 });
   const byMachine = { actor: { kind: 'hub', name: '' }, via: 'cli', target: 'admin' };
   expect(await resets(first)).toEqual([byMachine]);
-  expect(await reset('admin')).toMatchObject({ code: 1 });
-  expect(await reset('none')).toMatchObject({ code: 1 });
+  expect(await reset('admin')).toMatchObject({ code: 2 });
+  expect(await reset('none')).toMatchObject({ code: 2 });
   expect(await reset()).toMatchObject({ code: 2 });
   const { token, recoveryCodes } = await setUpTotp(first, { token: await login(first) });
   const code = () => recoveryCodes.pop() ?? '';
