@@ -8,18 +8,18 @@ import { openDeadline, unlessAborted } from './deadline.ts';
 import { checked, parseDocument } from './document.ts';
 import type { Answer, Credentials, HttpClient } from './http.ts';
 import { readInThread } from './document-thread.ts';
-import type { Operation, Operations, Reading } from './operations.ts';
-import { readPages, type ToolPages } from './pages.ts';
+import { type CalledOperation, openOperations, type Operations, type Reading } from './operations.ts';
+import { type Pages, readPages } from './pages.ts';
 import type { Document } from './pointer.ts';
 import { readDocument, type ReadDocument } from './read-document.ts';
 
-/** A document that was loaded: what it says of itself, its tools, and its operations by tool name. */
+/** A document that was loaded: what it says of itself, the list of its tools, and its operations by tool name. */
 export interface Api {
   readonly title: string;
   readonly version: string;
   readonly description: string | undefined;
-  readonly operations: ReadonlyMap<string, Operation>;
-  readonly pages: ToolPages;
+  operation(name: string): CalledOperation | undefined;
+  readonly tools: Pages;
 }
 
 interface Loading {
@@ -50,14 +50,16 @@ export async function loadApi(loading: Loading): Promise<Api> {
       ? await readFetched(await fetchDocument(loading, source.url), shownAddress(source.url), reading, loading.signal)
       : await readDocument(inlineDocument(name, source.schema), reading);
   report(read.operations, name, log);
-  const { byName, pages } = read.operations;
-  log.debug('OpenAPI document loaded', { tools: byName.size, ms: Math.round(performance.now() - startedAt) });
+  log.debug('OpenAPI document loaded', {
+    tools: read.operations.byName.size,
+    ms: Math.round(performance.now() - startedAt),
+  });
   return {
     title: read.title ?? name,
     version: read.version ?? '0',
     description: read.description,
-    operations: byName,
-    pages: readPages(pages),
+    operation: openOperations(read.operations),
+    tools: readPages(read.operations.tools),
   };
 }
 

@@ -22,7 +22,8 @@ export interface DescribedBody extends Body {
   readonly description: string | undefined;
 }
 
-interface Field {
+/** How a field of a form is written. */
+export interface Field {
   readonly file: boolean;
   readonly contentType: string | undefined;
   readonly style: Style | undefined;

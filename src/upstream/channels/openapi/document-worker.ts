@@ -11,7 +11,12 @@ const { bytes, shown, reading } = workerData as DocumentTask;
 
 async function outcome(): Promise<DocumentOutcome> {
   try {
-    return { read: await readDocument(parseDocument(Buffer.from(bytes).toString(), shown), reading) };
+    return {
+      read: await readDocument(
+        parseDocument(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), shown),
+        reading,
+      ),
+    };
   } catch (error) {
     if (!(error instanceof HubError)) return { failed: (error instanceof Error && error.stack) || errorText(error) };
     return { refused: { code: error.code, message: error.message, reason: error.reason } };

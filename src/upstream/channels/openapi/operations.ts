@@ -1,8 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
+import { detached } from '../../../core/json/detached.ts';
+import { coreLimits } from '../../../core/limits.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { type Body, chooseBody, type DescribedBody, sameType } from './body.ts';
+import { type Body, chooseBody, type DescribedBody, type Field, sameType } from './body.ts';
 import type { MediaChoice } from './config.ts';
 import { isVersion30 } from './document.ts';
 import { argumentNames, toolNames } from './names.ts';
@@ -10,14 +12,12 @@ import { type DescribedParameter, type Parameter, parametersOf, type Supplied } 
 import { type Document, entriesOf, own, ownText, resolved } from './pointer.ts';
 import { openSchemas } from './schema.ts';
 import { baseUrl, type ServerChoice } from './servers.ts';
-import { openPacking, type ToolPlace } from './pages.ts';
+import { openPacking, readPages, type TextPlace } from './pages.ts';
 import { describeTool } from './tool.ts';
 
 /** One operation of the document, ready to be called. Nothing of the document stays with it. */
 export interface Operation {
   readonly name: string;
-  /** The tool as it is listed. */
-  readonly tool: ToolPlace;
   /** Upper case. */
   readonly method: string;
   /** The template: `/users/{id}`. */
@@ -33,11 +33,24 @@ export interface Operation {
  * `mediaTypes` does not fit it.
  */
 export interface Operations {
-  readonly byName: ReadonlyMap<string, Operation>;
+  readonly byName: ReadonlyMap<string, PackedOperation>;
   /** The list of tools, as `openPacking` packs it. */
-  readonly pages: readonly Uint8Array[];
+  readonly tools: readonly Uint8Array[];
+  /** How they are called, packed too: few of many are. */
+  readonly calls: readonly Uint8Array[];
   readonly problems: readonly string[];
   readonly unused: readonly string[];
+}
+
+interface PackedOperation {
+  readonly tool: TextPlace;
+  readonly call: TextPlace;
+}
+
+/** An operation, and its tool as it is listed, as JSON text. */
+export interface CalledOperation {
+  readonly operation: Operation;
+  readonly tool: string;
 }
 
 interface Found {
@@ -73,8 +86,8 @@ export async function readOperations(
   const found = findOperations(document, problems);
   const names = toolNames(found);
   const schemas = openSchemas(document, isVersion30(document));
-  const byName = new Map<string, Operation>();
-  const packing = openPacking();
+  const byName = new Map<string, PackedOperation>();
+  const [tools, calls] = [openPacking(), openPacking()];
   let breathedAt = performance.now();
   for (const [index, { method, path, item, operation }] of found.entries()) {
     if (performance.now() - breathedAt > 10) {
@@ -102,20 +115,54 @@ export async function readOperations(
     const keys = argumentNames(declared, body !== undefined);
     const parameters = declared.map((parameter, at) => ({ ...parameter, key: keys[at] ?? parameter.name }));
     const tool = describeTool({ name, method, path, operation, parameters, body, schemas });
-    byName.set(name, {
+    const call = written({
       name,
-      tool: packing.add(JSON.stringify(tool)),
       method: method.toUpperCase(),
       path,
       base: base.href,
       parameters: parameters.map(withoutSource),
       body: body && withoutSchema(body),
     });
+    byName.set(name, { tool: tools.add(JSON.stringify(tool)), call: calls.add(call) });
   }
   for (const name of Object.keys(media.byTool)) if (!names.includes(name)) unused.push(`there is no tool ${name}`);
   problems.push(...[...schemas.unresolved].map((reference) => `${reference.slice(0, 200)} was not followed`));
-  return { byName, pages: packing.packed(), problems, unused };
+  return { byName, tools: tools.packed(), calls: calls.packed(), problems, unused };
 }
+
+/**
+ * The operation of a name, unpacked when it is called first. Those that were called last stay, as many as there are
+ * compiled schemas.
+ */
+export function openOperations({ byName, tools, calls }: Operations): (name: string) => CalledOperation | undefined {
+  const [listed, callable] = [readPages(tools), readPages(calls)];
+  const called = new Map<string, CalledOperation>();
+  return (name) => {
+    const known = called.get(name);
+    const places = known ? undefined : byName.get(name);
+    if (!places) return known;
+    const found = { operation: read(callable.text(places.call)), tool: detached(listed.text(places.tool)) };
+    const oldest = called.keys().next();
+    if (called.size >= coreLimits.schemas && oldest.done !== true) called.delete(oldest.value);
+    called.set(name, found);
+    return found;
+  };
+}
+
+/** As JSON text, which has no maps. */
+function written({ body, ...operation }: Operation): string {
+  return JSON.stringify({ ...operation, ...(body && { body: { ...body, fields: [...body.fields] } }) });
+}
+
+/** What `written` has written. */
+function read(text: string): Operation {
+  const { body, ...operation } = JSON.parse(text) as WrittenOperation;
+  return { ...operation, body: body && { ...body, fields: new Map(body.fields) } };
+}
+
+type WrittenOperation = Omit<Operation, 'body'> & {
+  readonly body?: Omit<Body, 'fields'> & { readonly fields: readonly (readonly [string, Field])[] };
+};
 
 function withoutSource(parameter: DescribedParameter): Parameter {
   const { key, name, in: place, required, json, style, explode, allowReserved } = parameter;

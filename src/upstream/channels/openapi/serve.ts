@@ -80,7 +80,7 @@ function greeting({ name, api: { title, version, description } }: Serving, param
   };
 }
 
-function page({ pages }: Api, params: unknown): string {
+function page({ tools: pages }: Api, params: unknown): string {
   const cursor = isObject(params) ? params['cursor'] : undefined;
   const index = cursor === undefined ? 0 : Number(cursor);
   const tools = pages.page(index);
@@ -97,15 +97,16 @@ async function call(
 ): Promise<string> {
   const { api, http, credentials, toolArguments, maxMessageBytes, log } = serving;
   const tool: unknown = JSON.parse(memberText(params, 'name') ?? 'null');
-  const operation = typeof tool === 'string' ? api.operations.get(tool) : undefined;
-  if (operation === undefined) throw new HubError('not_found', `Unknown tool: ${String(tool).slice(0, 200)}`);
+  const called = typeof tool === 'string' ? api.operation(tool) : undefined;
+  if (called === undefined) throw new HubError('not_found', `Unknown tool: ${String(tool).slice(0, 200)}`);
   const given = memberText(params, 'arguments') ?? '{}';
   try {
     if (!given.startsWith('{')) throw new HubError('invalid_input', 'The arguments of a tool must be an object.');
+    const { operation, tool: listed } = called;
     const built = buildRequest(operation, given, {
       supplied: credentials.supplied,
       toolArguments,
-      tool: api.pages.tool(operation.tool),
+      tool: listed,
     });
     // A parameter of the document with such a name is the caller's.
     const request = { ...built, headers: { ...pairs(headers), ...built.headers } };
