@@ -15,6 +15,12 @@ export interface ToolDocument {
   readonly parameterTexts: string;
 }
 
+/** A tool of which the document is made when it is wanted: it is as long as the tool, and read once. */
+export interface SearchedTool extends Pick<ToolDocument, 'key' | 'server'> {
+  /** Throws SyntaxError where the tool's text is not JSON. */
+  document(): ToolDocument;
+}
+
 /** The part of a tool definition that can be searched; the values are a server's and may be anything. */
 export interface ToolDefinition {
   readonly name: string;

@@ -4,7 +4,7 @@ import { emptyDatabase, databaseWaitMs, silent } from '../../test/kit/databases.
 import { embeddingService } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { toolDocument } from './document.ts';
+import { type SearchedTool, toolDocument } from './document.ts';
 import { chooseEmbedding } from './hosted/embedding-choice.ts';
 import { Embeddings } from './embeddings.ts';
 import { createVectorStore } from './vectors/kept.ts';
@@ -41,7 +41,11 @@ async function setUp() {
   };
 }
 
-const tool = (name: string) => toolDocument(name, { name: 'files' }, { name, description: `Does ${name}` });
+const tool = (name: string): SearchedTool => ({
+  key: name,
+  server: 'files',
+  document: () => toolDocument(name, { name: 'files' }, { name, description: `Does ${name}` }),
+});
 const all = new Set(['read', 'write']);
 
 test('searches go on without it and say so, and use it again when it is back', async () => {

@@ -3,7 +3,7 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { embeddingService, type Fault, vectorOf } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
-import { toolDocument } from './document.ts';
+import { type SearchedTool, toolDocument } from './document.ts';
 import { chooseEmbedding, type EmbeddingConfig } from './hosted/embedding-choice.ts';
 import { Embeddings } from './embeddings.ts';
 import { createVectorStore } from './vectors/kept.ts';
@@ -13,8 +13,10 @@ import { createVectorStore } from './vectors/kept.ts';
 
 const noDatabase = { current: () => undefined, state: () => ({ state: 'off' }) as const };
 
-const tool = (name: string, description: string) =>
-  toolDocument(`files\n${name}`, { name: 'files' }, { name, description });
+const tool = (name: string, description: string): SearchedTool => {
+  const document = toolDocument(`files\n${name}`, { name: 'files' }, { name, description });
+  return { key: document.key, server: 'files', document: () => document };
+};
 const catalogue = [
   tool('read_file', 'Read the contents of a file'),
   tool('send_email', 'Send a message to somebody'),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ToolDocument } from './document.ts';
+import type { SearchedTool } from './document.ts';
 import type { EmbeddingChoice, EmbeddingService } from './hosted/embedding-choice.ts';
 import { type Found, HostedIndex, type HostedState } from './hosted/hosted-index.ts';
 import type { Pauses } from './hosted/service.ts';
@@ -55,7 +55,7 @@ export class Embeddings {
   readonly #waiting = new Set<() => void>();
   readonly #tending: NodeJS.Timeout;
   #choice: EmbeddingChoice = { kind: 'builtin' };
-  #documents: readonly ToolDocument[] = [];
+  #tools: readonly SearchedTool[] = [];
   /** Answers. */
   #current: HostedIndex | undefined;
   /** Is being indexed, and answers from when it is complete. */
@@ -85,10 +85,10 @@ export class Embeddings {
   }
 
   /** Takes over what the tools are now. */
-  sync(documents: readonly ToolDocument[]): void {
-    this.#documents = documents;
-    this.#current?.sync(documents);
-    this.#next?.sync(documents);
+  sync(tools: readonly SearchedTool[]): void {
+    this.#tools = tools;
+    this.#current?.sync(tools);
+    this.#next?.sync(tools);
   }
 
   /**
@@ -184,7 +184,7 @@ export class Embeddings {
   #servers(state: HostedState | undefined): EmbeddingsStatus['servers'] {
     const missing = new Set(state?.missing);
     const servers = new Map<string, { name: string; tools: number; embedded: number }>();
-    for (const { key, server: name } of this.#documents) {
+    for (const { key, server: name } of this.#tools) {
       const { tools, embedded } = servers.get(name) ?? { tools: 0, embedded: 0 };
       servers.set(name, { name, tools: tools + 1, embedded: embedded + (missing.has(key) ? 0 : 1) });
     }
@@ -221,7 +221,7 @@ export class Embeddings {
         for (const look of this.#waiting) look();
       },
     });
-    index.sync(this.#documents);
+    index.sync(this.#tools);
     return index;
   }
 

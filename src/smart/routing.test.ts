@@ -26,7 +26,7 @@ const farm = settings({ servers: [server('farm')] });
 test('many tools are read bit by bit, others get their turn, and all are there in the end', async () => {
   const engine = createSearchEngine();
   const heard: number[] = [];
-  const index = createSmartIndex(engine, (documents) => heard.push(documents.length));
+  const index = createSmartIndex(engine, (searched) => heard.push(searched.length));
   index.sync(farm, catalogue(tools(2_000)));
   expect(engine.size).toBeLessThan(2_000);
   expect(heard).toEqual([]);
@@ -127,4 +127,30 @@ test.each([
   happens(index);
   await first;
   await failed;
+});
+
+test('a tool that is the same item is not read again, and one of a server with another name is found under that', async () => {
+  const engine = createSearchEngine();
+  const index = createSmartIndex(engine);
+  let read = 0;
+  const item = {
+    key: 'shear',
+    get text() {
+      read += 1;
+      return '{"name":"shear","description":"Shear the sheep"}';
+    },
+  };
+  const sync = async (name: string) => {
+    const offers = new Map([[name, { ...offer([item]), server: name }]]);
+    index.sync(settings({ servers: [server(name)] }), { version: 1, offers });
+    await index.ready();
+  };
+  await sync('farm');
+  const once = read;
+  await sync('farm');
+  expect(read).toBe(once);
+  await sync('ranch');
+  const search = { query: 'shear', context: undefined, limit: 10 };
+  expect(index.search({ ...search, allowed: new Set([toolKey('farm', 'shear')]) }).searched).toBe(0);
+  expect(index.search({ ...search, allowed: new Set([toolKey('ranch', 'shear')]) }).searched).toBe(1);
 });

@@ -3,7 +3,7 @@ import type { ToolOverride } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { editObject } from '../core/json/text.ts';
 import { mergedOverride, overrideEdits } from '../core/access/tool-override.ts';
-import { type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
+import { type SearchedTool, type ToolDefinition, type ToolDocument, toolDocument } from './document.ts';
 import type { SearchAnswer, SearchEngine, SearchRequest } from './search-engine.ts';
 import { createCooperativeTask } from './cooperative-task.ts';
 import { smartLimits } from './limits.ts';
@@ -50,9 +50,9 @@ export function toolKey(server: string, tool: string): string {
 /** `synced` hears of all tools each time they have been taken over. */
 export function createSmartIndex(
   engine: SearchEngine,
-  synced: (documents: readonly ToolDocument[]) => void = () => undefined,
+  synced: (tools: readonly SearchedTool[]) => void = () => undefined,
 ): SmartIndex {
-  const documentOf = createDocumentOf();
+  const searched = createSearched();
   const work = createCooperativeTask();
   let isReading = false;
   /** Searches that wait, the one whose turn it is first. */
@@ -66,13 +66,13 @@ export function createSmartIndex(
         yield;
       }
       engine.keep(left);
-      const all: ToolDocument[] = [];
+      const all: SearchedTool[] = [];
       for (const next of inOrder(left)) {
         if (next) {
           left.delete(next[0]);
-          const document = documentOf(next[1].server, next[1].item, next[1].override);
-          engine.put([document]);
-          all.push(document);
+          const tool = searched(next[1]);
+          tool.putInto(engine);
+          all.push(tool);
         }
         yield;
       }
@@ -172,19 +172,50 @@ function* offered(settings: Settings, catalogue: Catalogue): Generator<Offered> 
   }
 }
 
-/** A tool's document is made once for each wording of it. */
-function createDocumentOf() {
-  const documents = new WeakMap<Item, { wording: string; document: ToolDocument }>();
-  return (server: About, item: Item, override: ToolOverride | undefined): ToolDocument => {
-    const wording = override ? `${JSON.stringify(override)}\n${server.description}` : (server.description ?? '');
-    const known = documents.get(item);
-    if (known && known.wording === wording) return known.document;
+/** A tool as it is worded now. Its document is not kept: most are never read again. */
+class WordedTool implements SearchedTool {
+  readonly key: string;
+  readonly wording: string;
+  readonly #offered: Offered;
+  /** What the engine called its document. */
+  #hash: string | undefined;
+
+  constructor(offered: Offered, wording: string) {
+    this.key = toolKey(offered.server.name, offered.item.key);
+    this.wording = wording;
+    this.#offered = offered;
+  }
+
+  get server(): string {
+    return this.#offered.server.name;
+  }
+
+  document(): ToolDocument {
+    const { server, item, override } = this.#offered;
     const text = override ? editObject(item.text, overrideEdits(item.text, override)) : item.text;
     const definition = JSON.parse(text) as ToolDefinition;
-    const name = override?.name ?? item.key;
-    const document = toolDocument(toolKey(server.name, item.key), server, { ...definition, name });
-    documents.set(item, { wording, document });
-    return document;
+    return toolDocument(this.key, server, { ...definition, name: override?.name ?? item.key });
+  }
+
+  putInto(engine: SearchEngine): void {
+    if (this.#hash !== undefined && engine.hashOf(this.key) === this.#hash) return;
+    engine.put([this.document()]);
+    this.#hash = engine.hashOf(this.key);
+  }
+}
+
+/** The same object for the same wording of an item. */
+function createSearched() {
+  const known = new WeakMap<Item, WordedTool>();
+  return (offered: Offered): WordedTool => {
+    const { server, item, override } = offered;
+    const wording = override ? `${JSON.stringify(override)}\n${server.description}` : (server.description ?? '');
+    const before = known.get(item);
+    // An item of a server that is called otherwise now.
+    if (before?.wording === wording && before.server === server.name) return before;
+    const tool = new WordedTool(offered, wording);
+    known.set(item, tool);
+    return tool;
   };
 }
 

@@ -71,7 +71,7 @@ export interface Explanation {
   readonly server: number;
 }
 
-export interface SearchEngine extends Pick<ToolIndex, 'put' | 'remove' | 'keep' | 'sync' | 'bytes'> {
+export interface SearchEngine extends Pick<ToolIndex, 'hashOf' | 'put' | 'remove' | 'keep' | 'sync' | 'bytes'> {
   readonly size: number;
   search(request: SearchRequest): SearchAnswer;
 }
@@ -149,6 +149,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     get size() {
       return slots.size;
     },
+    hashOf: (key) => index.hashOf(key),
     put: (documents) => index.put(documents),
     remove: (keys) => index.remove(keys),
     keep: (keys) => index.keep(keys),

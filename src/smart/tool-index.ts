@@ -15,6 +15,8 @@ export interface ToolIndex {
   readonly vectors: Vectors | undefined;
   /** What the tool of each document id does. */
   readonly actions: Uint32Array;
+  /** `contentHash` of the tool that is there under this key. */
+  hashOf(key: string): string | undefined;
   /** Adds tools, and replaces those whose key is known and whose text differs. */
   put(documents: Iterable<ToolDocument>): Changes;
   /** Returns how many of the keys were there. */
@@ -36,17 +38,10 @@ export interface Changes {
 
 /** The same for equal texts, in every process and for ever: vectors of a tool can be kept under it. */
 export function contentHash(tool: ToolDocument): string {
-  const known = hashes.get(tool);
-  if (known !== undefined) return known;
   const { server, serverDescription = '', name, description, parameterNames, parameterTexts } = tool;
   const text = JSON.stringify([server, serverDescription, name, description, parameterNames, parameterTexts]);
-  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  hashes.set(tool, hash);
-  return hash;
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
-
-/** Most tools are the same objects in the next sync, and need not be read again. */
-const hashes = new WeakMap<ToolDocument, string>();
 
 export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex {
   const slots = createDocumentIds();
@@ -112,6 +107,10 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     vectors,
     get actions() {
       return actions;
+    },
+    hashOf(key) {
+      const slot = slots.find(key);
+      return slot === undefined ? undefined : slots.hash(slot);
     },
     put,
     remove,

@@ -45,8 +45,7 @@ export interface ToolSearch {
 }
 
 export function createToolSearch({ settings, catalogue, config, embeddings, log }: ToolSearchOptions): ToolSearch {
-  const indexOver = (engine: SearchEngine): SmartIndex =>
-    createSmartIndex(engine, (documents) => embeddings.sync(documents));
+  const indexOver = (engine: SearchEngine): SmartIndex => createSmartIndex(engine, (tools) => embeddings.sync(tools));
   const queue = createCooperativeQueue();
   const wanted = deferred<void>();
   const loaded = deferred<void>();

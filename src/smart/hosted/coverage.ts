@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolDocument } from '../document.ts';
+import type { SearchedTool, ToolDocument } from '../document.ts';
 import { smartLimits } from '../limits.ts';
 
 /** Which tools there are, which of them have a vector in one space, and which are to get one. */
@@ -10,7 +10,7 @@ export interface Coverage {
   hashOf(key: string): string | undefined;
   text(hash: string): string | undefined;
   /** Takes over what the tools are now, a step for each and the last for all: until then everything is as it was. */
-  sync(documents: readonly ToolDocument[]): Generator<void>;
+  sync(offered: readonly SearchedTool[]): Generator<void>;
   /** Texts are read to another length from the next `sync` on. */
   readAnew(readable: (text: string) => string): void;
   has(hash: string): boolean;
@@ -50,9 +50,9 @@ export function createCoverage(space: string, readable: (text: string) => string
   const refused = new Map<string, { why: string; until: number }>();
   let redo: Set<string> | undefined;
 
-  function* sync(documents: readonly ToolDocument[]): Generator<void> {
+  function* sync(offered: readonly SearchedTool[]): Generator<void> {
     const [keys, read] = [new Map<string, string>(), new Map<string, string>()];
-    for (const tool of documents) {
+    for (const tool of offered) {
       const { hash, text } = hashed(tool);
       keys.set(tool.key, hash);
       read.set(hash, text);
@@ -132,13 +132,13 @@ export function createCoverage(space: string, readable: (text: string) => string
 }
 
 /**
- * The text and its hash are made once for a document; the hash is the same for equal texts, in every process and for
+ * The text and its hash are made once for a tool; the hash is the same for equal texts, in every process and for
  * ever.
  */
-function hasher(space: string, readable: (text: string) => string): (tool: ToolDocument) => Hashed {
-  const known = new WeakMap<ToolDocument, Hashed>();
+function hasher(space: string, readable: (text: string) => string): (tool: SearchedTool) => Hashed {
+  const known = new WeakMap<SearchedTool, Hashed>();
   return (tool) => {
-    const text = known.get(tool)?.text ?? readable(textOf(tool));
+    const text = known.get(tool)?.text ?? readable(textOf(tool.document()));
     const hash =
       known.get(tool)?.hash ?? createHash('sha256').update(`${space}\n${text}`).digest('base64url').slice(0, 22);
     known.set(tool, { hash, text });

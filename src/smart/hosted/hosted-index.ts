@@ -4,7 +4,7 @@ import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { createLoop, type Loop } from '../../core/loop.ts';
 import { smartLimits } from '../limits.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
-import type { ToolDocument } from '../document.ts';
+import type { SearchedTool } from '../document.ts';
 import { type EmbedRun, embedTools } from './embed-tools.ts';
 import type { EmbeddingService } from './embedding-choice.ts';
 import { type HostedService, openHostedService, type Pauses } from './service.ts';
@@ -18,7 +18,7 @@ export class HostedIndex {
   readonly #coverage: Coverage;
   readonly #loop: Loop;
   readonly #work = createCooperativeTask();
-  #documents: readonly ToolDocument[] = [];
+  #tools: readonly SearchedTool[] = [];
   #hosted: HostedService;
   #dimensions: number | undefined;
   #looked = false;
@@ -54,8 +54,8 @@ export class HostedIndex {
   }
 
   /** Takes over what the tools are now; what has no vector yet is embedded soon. */
-  sync(documents: readonly ToolDocument[]): void {
-    this.#documents = documents;
+  sync(tools: readonly SearchedTool[]): void {
+    this.#tools = tools;
     this.#work.start(this.#takeOver());
   }
 
@@ -165,7 +165,7 @@ export class HostedIndex {
 
   *#takeOver(): Generator<void> {
     this.#takingOver = true;
-    yield* this.#coverage.sync(this.#documents);
+    yield* this.#coverage.sync(this.#tools);
     this.#takingOver = false;
     this.#loop.flag();
   }

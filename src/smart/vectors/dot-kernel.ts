@@ -1,3 +1,5 @@
+import { type ByteMemory, webAssembly } from '../growing-memory.ts';
+
 /**
  * Dot products of many rows of bytes with one row of 16-bit numbers, in WebAssembly with SIMD: 50 000 rows of 256 take
  * 2 ms where plain JavaScript takes 14, which is what keeps long queries over large catalogues within their time. Built
@@ -13,30 +15,17 @@ export interface DotKernel {
   run(rows: number, query: number, sums: number, count: number, dimensions: number): void;
 }
 
-/** A `WebAssembly.Memory`: pages of 64 KiB. Growing it makes a new `buffer` and detaches the old one. */
-export interface ByteMemory {
-  readonly buffer: ArrayBuffer;
-  grow(pages: number): number;
-}
-
 /** Undefined where there is no WebAssembly with SIMD (`--jitless`): callers then do the same in JavaScript. */
 export function createDotKernel(pages: number): DotKernel | undefined {
-  const { WebAssembly } = globalThis as unknown as { WebAssembly?: WebAssemblyApi };
-  if (!WebAssembly) return undefined;
+  const wasm = webAssembly();
+  if (!wasm) return undefined;
   try {
-    const memory = new WebAssembly.Memory({ initial: pages });
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes()), { hub: { memory } });
+    const memory = new wasm.Memory({ initial: pages });
+    const instance = new wasm.Instance(new wasm.Module(moduleBytes()), { hub: { memory } });
     return { memory, run: instance.exports.run };
   } catch {
     return undefined;
   }
-}
-
-/** The part of the standard interface that is used here; the types of Node.js leave it to those of the browser. */
-interface WebAssemblyApi {
-  Memory: new (size: { initial: number }) => ByteMemory;
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (module: object, imports: { hub: { memory: ByteMemory } }) => { exports: { run: DotKernel['run'] } };
 }
 
 // Names of the binary format, as in the specification of WebAssembly 2.0, chapter 5.

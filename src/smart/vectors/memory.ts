@@ -1,3 +1,4 @@
+import { pageBytes } from '../growing-memory.ts';
 import { createDotKernel, type DotKernel } from './dot-kernel.ts';
 
 /**
@@ -25,7 +26,7 @@ export function createVectors(
 ): Vectors {
   const width = Math.ceil(dimensions / lane) * lane;
   const rowsAt = width * 2 + blockRows * 4;
-  const kernel = createKernel(Math.ceil(rowsAt / page));
+  const kernel = createKernel(Math.ceil(rowsAt / pageBytes));
   let memory = kernel ? kernel.memory.buffer : new ArrayBuffer(rowsAt);
   let sums = new Int32Array(memory, width * 2, blockRows);
   let scales = new Float32Array(0);
@@ -36,7 +37,7 @@ export function createVectors(
     scales = grown(scales, capacity);
     const bytes = rowsAt + capacity * width;
     if (kernel) {
-      kernel.memory.grow(Math.max(0, Math.ceil(bytes / page) - kernel.memory.buffer.byteLength / page));
+      kernel.memory.grow(Math.max(0, Math.ceil(bytes / pageBytes) - kernel.memory.buffer.byteLength / pageBytes));
       memory = kernel.memory.buffer;
     } else {
       const larger = new ArrayBuffer(bytes);
@@ -79,7 +80,6 @@ export function createVectors(
 }
 
 const lane = 16;
-const page = 65_536;
 /** Rows compared at a time; their sums stay in the first-level cache. */
 const blockRows = 1_024;
 /** Unwanted rows between two wanted ones that are cheaper to compare than to jump over. */

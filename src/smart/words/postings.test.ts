@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { copiedMemory, growingMemory, pageBytes } from '../growing-memory.ts';
 import { createPostings, slotShift, weightMask, weights, type Postings } from './postings.ts';
 
 function read(postings: Postings, list: number): (readonly [slot: number, weight: number])[] {
@@ -64,4 +65,16 @@ test('room of closed lists is used again', () => {
   const bytes = postings.bytes();
   for (let round = 0; round < 100; round++) fill();
   expect(postings.bytes()).toBe(bytes);
+});
+
+test.each([
+  ['grows where it is', growingMemory],
+  ['is copied', copiedMemory],
+])('many lists are kept in memory that %s', (_, memory) => {
+  const postings = createPostings(memory());
+  const lists = Array.from({ length: 50 }, () => postings.open());
+  for (let slot = 0; slot < 2_000; slot++) for (const list of lists) postings.add(list, slot + list, 1);
+  expect(postings.entries.byteLength).toBeGreaterThan(pageBytes);
+  for (const list of lists)
+    expect(read(postings, list).map(([slot]) => slot)).toEqual(Array.from({ length: 2_000 }, (_, slot) => slot + list));
 });

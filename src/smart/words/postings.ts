@@ -1,3 +1,5 @@
+import { type ByteMemory, growingMemory, pageBytes } from '../growing-memory.ts';
+
 /**
  * For each of many lists, the document ids (`slot`) on it with a weight each, all in one array: a list is a range of
  * it, and moves to a range of twice the size when full. An entry is 22 bits of document id and 10 of weight. Reading is
@@ -28,8 +30,9 @@ export const weightMask = 2 ** slotShift - 1;
 /** The weight of an entry by its low bits. Small weights are finer: they are the most frequent. */
 export const weights = Float32Array.from({ length: weightMask + 1 }, (_, code) => (code / weightMask) ** 2);
 
-export function createPostings(): Postings {
-  let entries = new Uint32Array(4_096);
+export function createPostings(memory: ByteMemory = growingMemory()): Postings {
+  // At 50 000 tools this is the largest thing in memory.
+  let entries = new Uint32Array(memory.buffer);
   let used = 0;
   let starts = new Uint32Array(1_024);
   let counts = new Uint32Array(1_024);
@@ -45,7 +48,11 @@ export function createPostings(): Postings {
     if (again !== undefined) return again;
     const start = used;
     used += 2 ** room;
-    if (used > entries.length) entries = longer(entries, used);
+    if (used > entries.length) {
+      const wanted = Math.max(used, entries.length * growth) * Uint32Array.BYTES_PER_ELEMENT;
+      memory.grow(Math.ceil(wanted / pageBytes) - memory.buffer.byteLength / pageBytes);
+      entries = new Uint32Array(memory.buffer);
+    }
     return start;
   }
 
@@ -112,9 +119,10 @@ export function createPostings(): Postings {
 /** Most lists stay short: log2 of their first size. */
 const firstRoom = 1;
 
-/** Grows by a fifth only: at 50 000 tools this is the largest thing in memory. */
+const growth = 1.2;
+
 function longer(array: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(Math.max(needed, Math.ceil(array.length * 1.2)));
+  const larger = new Uint32Array(Math.max(needed, Math.ceil(array.length * growth)));
   larger.set(array);
   return larger;
 }
