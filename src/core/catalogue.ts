@@ -65,6 +65,34 @@ export type ItemKind = (typeof itemKinds)[number];
 
 export const emptyCatalogue: Catalogue = { version: 0, offers: new Map() };
 
+/**
+ * The offer with the items of an earlier one where they are the same: a text is in memory once, and what was found out
+ * about an item, which is remembered by it, is still known.
+ */
+export function withKnownItems(offer: Offer, before: Offer | undefined): Offer {
+  if (!before) return offer;
+  const { tools, prompts, resources, templates } = offer;
+  return {
+    ...offer,
+    tools: knownItems(tools, before.tools),
+    prompts: knownItems(prompts, before.prompts),
+    resources: knownItems(resources, before.resources),
+    templates: knownItems(templates, before.templates),
+  };
+}
+
+/** The list itself of before where all of it is the same. */
+export function knownItems(items: readonly Item[], before: readonly Item[]): readonly Item[] {
+  let byKey: ReadonlyMap<string, Item> | undefined;
+  const found = items.map((item, i) => {
+    const beside = before[i];
+    const known =
+      beside?.key === item.key ? beside : (byKey ??= new Map(before.map((one) => [one.key, one]))).get(item.key);
+    return known?.text === item.text ? known : item;
+  });
+  return found.length === before.length && found.every((item, i) => item === before[i]) ? before : found;
+}
+
 /** True when both offer the same things in the same order. */
 export function sameOffer(a: Offer, b: Offer): boolean {
   return (
@@ -80,5 +108,5 @@ function sameHint(a: CacheHint | undefined, b: CacheHint | undefined): boolean {
 }
 
 function sameItems(a: readonly Item[], b: readonly Item[]): boolean {
-  return a.length === b.length && a.every((item, i) => item.key === b[i]?.key && item.text === b[i]?.text);
+  return a === b || (a.length === b.length && a.every((item, i) => item.key === b[i]?.key && item.text === b[i]?.text));
 }

@@ -96,6 +96,8 @@ class ServerPins implements Pins {
   readonly #options: PinOptions;
   readonly #now: () => number;
   #baselines: Map<string, Baseline>;
+  /** What is approved in baselines that share their texts with what is offered. */
+  readonly #shared = new WeakSet<Baseline['approved']>();
   /** The pins of the last offer that was compared with a baseline. */
   readonly #known = new WeakMap<Baseline, { readonly offer: Offer; readonly pins: readonly Pin[] }>();
   /** Changes with each baseline. */
@@ -162,9 +164,24 @@ class ServerPins implements Pins {
     return baseline;
   }
 
+  /** The baseline with the texts of the offer where they are the same: one that was read has all of them once more. */
+  #sharing(baseline: Baseline, offer: Offer): Baseline {
+    if (this.#shared.has(baseline.approved)) return baseline;
+    const approved = new Map(baseline.approved);
+    for (const { id, text } of pinnables(offer)) {
+      const known = approved.get(id);
+      if (known?.text === text) approved.set(id, { text, since: known.since });
+    }
+    this.#shared.add(approved);
+    const shared = { ...baseline, approved };
+    this.#baselines.set(offer.server, shared);
+    return shared;
+  }
+
   #pinsOf(offer: Offer): readonly Pin[] {
-    const baseline = this.#baselineOf(offer.server);
-    if (!baseline) return [];
+    const own = this.#baselineOf(offer.server);
+    if (!own) return [];
+    const baseline = this.#sharing(own, offer);
     const last = this.#known.get(baseline);
     if (last?.offer === offer) return last.pins;
     const pins = pinsOf(baseline, offer, this.#now());

@@ -157,7 +157,7 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => dedicated.close());
   const asked = { pool, signIns, credentials, unsetVariables: unset.of };
-  return { asked, pool, dedicated, signIns, grants, savedDigest: catalogueDigest(saved) };
+  return { asked, pool, dedicated, signIns, grants, savedDigest: await catalogueDigest(saved) };
 }
 
 interface OpenedWith {

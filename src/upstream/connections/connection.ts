@@ -1,4 +1,4 @@
-import type { ItemKind, Offer } from '../../core/catalogue.ts';
+import { type ItemKind, knownItems, type Offer, withKnownItems } from '../../core/catalogue.ts';
 import { cleaned, errorText, HubError } from '../../core/errors.ts';
 import { coreLimits } from '../../core/limits.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -272,7 +272,7 @@ export class Connection {
       const offer = await this.#handshake.begin(link, await this.#startClock.deadline(link.launched, startedAt));
       if (!current()) return;
       this.#startClock.connected();
-      this.#offer = offer;
+      this.#offer = withKnownItems(offer, this.#offer ?? this.#options.known);
       const tookMs = Math.round(performance.now() - startedAt);
       this.#tracker.set({ kind: 'connected', sinceMs: Date.now(), tookMs });
       this.#keepAlive.start();
@@ -348,7 +348,7 @@ export class Connection {
       const offer = await this.#handshake.again(link, this.#options.connectTimeoutMs);
       if (link !== this.#link) return;
       this.#tracker.renewed('session_lost');
-      this.#offer = offer;
+      this.#offer = withKnownItems(offer, this.#offer);
       this.#watches.use(subscribing(link.ask));
       this.#options.changed();
     } catch (error) {
@@ -364,7 +364,8 @@ export class Connection {
     if (!link) return;
     const { items, hint } = await readOneList(link, kind, this.#log, this.#options.requestTimeoutMs);
     if (link !== this.#link || !this.#offer) return;
-    this.#offer = { ...this.#offer, [kind]: items, ...(hint && { hints: { ...this.#offer.hints, [kind]: hint } }) };
+    const known = knownItems(items, this.#offer[kind]);
+    this.#offer = { ...this.#offer, [kind]: known, ...(hint && { hints: { ...this.#offer.hints, [kind]: hint } }) };
     this.#options.changed();
   }
 

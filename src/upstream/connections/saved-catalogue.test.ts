@@ -28,7 +28,7 @@ test('a catalogue of any size is read as it was saved, and is not written again 
   atEnd(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'catalogue.json');
   const offers = [offerOf('none', 0), offerOf('a', 100), offerOf('b', 250)];
-  const saver = catalogueSaver(path, catalogueDigest([]), { toSave: () => offers }, logLines());
+  const saver = catalogueSaver(path, await catalogueDigest([]), { toSave: () => offers }, logLines());
   await saver.close();
   expect(await loadCatalogue(path, logLines())).toEqual(JSON.parse(JSON.stringify(offers)));
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
@@ -37,8 +37,35 @@ test('a catalogue of any size is read as it was saved, and is not written again 
   });
   const { ino } = statSync(path);
   const again = await loadCatalogue(path, logLines());
-  await catalogueSaver(path, catalogueDigest(again), { toSave: () => offers }, logLines()).close();
+  await catalogueSaver(path, await catalogueDigest(again), { toSave: () => offers }, logLines()).close();
   expect(statSync(path).ino).toBe(ino);
-  await catalogueSaver(path, catalogueDigest(again), { toSave: () => offers.slice(1) }, logLines()).close();
+  await catalogueSaver(path, await catalogueDigest(again), { toSave: () => offers.slice(1) }, logLines()).close();
   expect(await loadCatalogue(path, logLines())).toHaveLength(2);
+});
+
+test('what is offered is not gone through again as long as it is the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+  atEnd(() => rmSync(folder, { recursive: true }));
+  let read = 0;
+  const counted = (key: string) => ({
+    key,
+    get text() {
+      read += 1;
+      return '{}';
+    },
+  });
+  const offered = () => {
+    const { fingerprint, offer } = offerOf('a', 0);
+    return { fingerprint, offer: { ...offer, tools: [counted('t')] } };
+  };
+  let offers = [offered()];
+  const pool = { toSave: () => offers.map((one) => ({ ...one })) };
+  const saver = catalogueSaver(join(folder, 'catalogue.json'), await catalogueDigest([]), pool, logLines());
+  await saver.close();
+  const once = read;
+  await saver.close();
+  expect(read).toBe(once);
+  offers = [offered()];
+  await saver.close();
+  expect(read).toBeGreaterThan(once);
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { errorText } from '../../core/errors.ts';
+import { forEachYielding } from '../../core/for-each-yielding.ts';
 import type { Logger } from '../../core/logger.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
 import type { CacheHint, Item, Offer } from '../../core/catalogue.ts';
@@ -60,11 +61,21 @@ function* catalogueParts(offers: readonly SavedOffer[]): Generator<string> {
   yield ']}';
 }
 
-/** How a catalogue on disk is remembered: its text takes as much memory as all that the servers offer. */
-export function catalogueDigest(offers: readonly SavedOffer[]): string {
+/**
+ * How a catalogue on disk is remembered: its text takes as much memory as all that the servers offer. Made in slices:
+ * of a hundred thousand tools it takes a second.
+ */
+export async function catalogueDigest(offers: readonly SavedOffer[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const part of catalogueParts(offers)) hash.update(part);
+  await forEachYielding(catalogueParts(offers), 1, (part) => hash.update(part));
   return hash.digest('base64');
+}
+
+function areSame(a: readonly SavedOffer[], b: readonly SavedOffer[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ offer, fingerprint }, i) => offer === b[i]?.offer && fingerprint === b[i].fingerprint)
+  );
 }
 
 function isSavedOffer(value: unknown): value is SavedOffer {
@@ -101,16 +112,19 @@ export function catalogueSaver(
   log: Logger,
 ) {
   let last = savedDigest;
+  /** What was looked at last: most of what the hub is told of servers changes nothing that they offer. */
+  let seen: readonly SavedOffer[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   async function save(): Promise<void> {
     const offers = pool.toSave();
-    const digest = catalogueDigest(offers);
-    if (digest === last) return;
+    if (offers.length > 0 && areSame(offers, seen)) return;
+    const digest = await catalogueDigest(offers);
     try {
-      await writeFileAtomic(path, catalogueParts(offers));
+      if (digest !== last) await writeFileAtomic(path, catalogueParts(offers));
       last = digest;
+      seen = offers;
     } catch (error) {
       log.warn('catalogue not saved', { error: errorText(error) });
     }
