@@ -51,8 +51,11 @@ async function measure(growing, count, rounds) {
   try {
     const expected = growing === 'tools' ? count : growing === 'servers' ? 5 * count : 5;
     const tools = await ready(hub, Math.min(expected, 100_000), 300_000);
-    await searchReady(hub);
-    const names = growing === 'servers' ? Array.from({ length: count }, (_, i) => tools.of(`s${i}-`, 'echo')) : [tools.of('s0-', 'echo')];
+    await searchReady({ ...hub.target, url: `${hub.url}/mcp/$smart` });
+    const names =
+      growing === 'servers'
+        ? Array.from({ length: count }, (_, i) => tools.of(`s${i}-`, 'echo'))
+        : [tools.of('s0-', 'echo')];
     const sessions = await Promise.all(Array.from({ length: inFlight }, () => openSession(hub.target)));
     const idle = growing === 'sessions' ? await opened(hub, count) : [];
     await callAll(sessions, names, growing === 'records' ? count : calls);
@@ -70,14 +73,12 @@ async function measure(growing, count, rounds) {
   }
 }
 
-/** Waits until the search over all tools is made, which takes a core for as long as there are many. */
-async function searchReady({ url }) {
-  for (let wait = 0; wait < 3_000; wait++) {
-    const { smartRouting } = await (await fetch(`${url}/health`)).json();
-    if (smartRouting?.state !== 'indexing') return;
-    await after(100);
-  }
-  throw new Error('the search over all tools is not made');
+/** Waits until the search has read all tools, which takes a core for as long as there are many. */
+async function searchReady(smart) {
+  const session = await openSession(smart);
+  const given = '{"name":"search_tools","arguments":{"query":"echo"}}';
+  while ((await session.ask('tools/call', given)).includes('still being read into the index')) await after(200);
+  await session.end();
 }
 
 async function setupOf(growing, count, web) {
