@@ -9,10 +9,8 @@ export const coreLimits = {
   views: 2_000,
   /** Characters that a prompt of the hub may become with its arguments. */
   ownPromptChars: 8 * 1024 * 1024,
-  /** Items in all views that are kept, each of which costs some 150 bytes and its share of the list as text. */
+  /** Items in all views that are kept, each of which costs some 200 bytes and its share of the list as bytes. */
   viewItems: 500_000,
-  /** Texts kept of one item: it has one for each alias under which groups show it. */
-  itemForms: 100,
   /** Names that other programs accept: letters, digits, `_`, `-`, at most this many. */
   exposedNameChars: 64,
   /** Servers named one by one in what the start says about anonymous callers. */

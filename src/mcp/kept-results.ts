@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { toolOf } from '../core/access/decision.ts';
 import { type HubId, idAt } from '../core/hub-id.ts';
 import { groupOf, resolve } from '../core/access/rules.ts';
 import type { Scope } from '../core/access/scope.ts';
@@ -91,9 +92,7 @@ export function createKeptResults({ hub, settings, catalogue, problems }: KeptRe
 
   /** Whether what is structured still is what the tool says of its results. */
   function fits({ server, key }: Target, structured: string): boolean {
-    const item = catalogue()
-      .offers.get(server)
-      ?.tools.find((tool) => tool.key === key);
+    const item = toolOf(catalogue().offers.get(server)?.tools, key);
     const schema = item && memberText(item.text, 'outputSchema');
     return schema === undefined || problems(`{"inputSchema":${schema}}`, JSON.parse(structured)).length === 0;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ownTexts } from '../core/access/item-texts.ts';
 import { answerList } from './lists.ts';
 import type { Hints } from './hints.ts';
 import type { ClientRequest } from './request.ts';
@@ -10,7 +11,7 @@ function answered(texts: readonly string[]): string {
     answer: (text: string) => void (said = text),
     answerBytes: (head: string, bytes: Buffer, tail: string) => void (said = `${head}${bytes.toString()}${tail}`),
   };
-  const view = { lists: { tools: { texts, targets: [] } } };
+  const view = { lists: { tools: { texts: ownTexts(texts), targets: [] } } };
   const request = { id: '1', view, reply, pageSize: 0, stateless: false, message: {} } as unknown as ClientRequest;
   answerList(request, 'tools', 'tools', {} as Hints);
   return said;

@@ -25,55 +25,42 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   const { cursor } = isObject(request.message.params) ? request.message.params : {};
   const offset = cursor === undefined ? 0 : offsetOf(cursor, list);
   const tail = stateless ? `,"resultType":"complete",${hints.of(kind, view, principal, scope)}` : '';
-  const head = `{"jsonrpc":"2.0","id":${request.id},"result":`;
+  const head = `{"jsonrpc":"2.0","id":${request.id},"result":{"${member}":[`;
   if (offset === 0 && request.pageSize === 0) {
-    const whole = wholeList(list, member, tail);
-    if (typeof whole === 'string') request.reply.answer(`${head}${whole}}`);
-    else request.reply.answerBytes(head, whole, '}');
+    const items = allItems(list);
+    if (typeof items === 'string') request.reply.answer(`${head}${items}]${tail}}}`);
+    else request.reply.answerBytes(head, items, `]${tail}}}`);
     return;
   }
-  const end = request.pageSize === 0 ? list.texts.length : Math.min(list.texts.length, offset + request.pageSize);
-  const next = end < list.texts.length ? `,"nextCursor":"${cursorOf(end)}"` : '';
-  request.reply.answer(`${head}${listText(member, list.texts.slice(offset, end), next + tail)}}`);
+  const { length } = list.texts;
+  const end = request.pageSize === 0 ? length : Math.min(length, offset + request.pageSize);
+  const next = end < length ? `,"nextCursor":"${cursorOf(end)}"` : '';
+  request.reply.answer(`${head}${list.texts.slice(offset, end).join(',')}]${next}${tail}}}`);
 }
 
 type Texts = Pick<ViewList, 'texts'>;
 
-/** Whole lists by what they end with; a list has two or three different ends. */
-const wholes = new WeakMap<Texts, Map<string, Buffer | string>>();
+/** The items of whole lists, with commas between them: the same whatever a list ends with. */
+const known = new WeakMap<Texts, Buffer | string>();
 /** Up to this length a text is sent in one piece with what is around it, which costs less than bytes sent apart. */
 const textChars = 8 * 1024;
+/** The text of a whole list would be garbage as large as the list, or twice that: bytes are made of parts. */
+const partChars = 64 * 1024;
 
-function wholeList(list: Texts, member: string, tail: string): Buffer | string {
-  const kept = wholes.get(list) ?? new Map<string, Buffer | string>();
-  wholes.set(list, kept);
-  const known = kept.get(tail);
-  if (known !== undefined) return known;
-  const chars = list.texts.reduce((sum, text) => sum + text.length, 0);
-  const whole = chars <= textChars ? listText(member, list.texts, tail) : listBytes(member, list.texts, tail);
-  kept.set(tail, whole);
-  return whole;
-}
-
-/** Without the text of the whole, which would be garbage as large as the list, or twice that. */
-function listBytes(member: string, texts: readonly string[], tail: string): Buffer {
-  const head = `{"${member}":[`;
-  const end = `]${tail}}`;
-  const inside = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
-  // Not of the pool, where it would keep what is beside it.
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(head) + Buffer.byteLength(end) + inside);
-  let at = bytes.write(head);
-  for (const text of texts) {
-    at += bytes.write(text, at);
-    at += bytes.write(',', at);
+function allItems(list: Texts): Buffer | string {
+  const before = known.get(list);
+  if (before !== undefined) return before;
+  const parts: Buffer[] = [];
+  let part = '';
+  for (const [at, text] of list.texts.entries()) {
+    part += at === 0 ? text : `,${text}`;
+    if (part.length < partChars) continue;
+    parts.push(Buffer.from(part));
+    part = '';
   }
-  // In place of the last comma.
-  at += bytes.write(end, at - 1);
-  return bytes.subarray(0, at - 1);
-}
-
-function listText(member: string, texts: readonly string[], tail: string): string {
-  return `{"${member}":[${texts.join(',')}]${tail}}`;
+  const items = parts.length === 0 && part.length <= textChars ? part : Buffer.concat([...parts, Buffer.from(part)]);
+  known.set(list, items);
+  return items;
 }
 
 function cursorOf(offset: number): string {

@@ -84,7 +84,7 @@ const nothing: Searchable = { places: new Map(), allowed: new Set() };
 
 function toolAt(view: SmartView | undefined, index = -1): Omit<ReportedTool, 'score'> {
   const target = view?.tools.targets[index] ?? { server: '', key: '' };
-  const text = view?.tools.texts[index] ?? '{}';
+  const text = view?.tools.texts.at(index) ?? '{}';
   const description: unknown = JSON.parse(memberText(text, 'description') ?? '""');
   return {
     name: String(JSON.parse(memberText(text, 'name') ?? '""')),

@@ -171,7 +171,7 @@ function digestOfList(list: ViewList): string {
   return known;
 }
 
-function digest(texts: readonly string[]): string {
+function digest(texts: Iterable<string>): string {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(text).update('\n');
   return hash.digest('base64url').slice(0, 8);

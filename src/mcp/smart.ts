@@ -154,7 +154,7 @@ async function search(
 
 /** A tool as search shows it, as JSON text. */
 function shown(view: SmartView, index: number, { server, key, name = key }: Target): string {
-  const text = view.tools.texts[index] ?? '{}';
+  const text = view.tools.texts.at(index) ?? '{}';
   if (view.code) {
     const tool = JSON.parse(text) as Record<string, unknown>;
     const { name: exposed, description } = tool;
@@ -173,7 +173,7 @@ function describe(given: Record<string, unknown>, view: SmartView, options: Smar
   const { toolName } = given;
   const index = place(toolName, view, options);
   if (index === undefined) return unknownTool('describe_tool', toolName);
-  const text = view.tools.texts[index] ?? '{}';
+  const text = view.tools.texts.at(index) ?? '{}';
   const target = view.tools.targets[index];
   const tool = target === undefined ? text : editObject(text, { serverName: JSON.stringify(target.server) });
   return { content: `{"tool":${tool}}`, ...(target && { use: { described: target } }) };
@@ -186,7 +186,7 @@ function refusalOf(given: Record<string, unknown>, view: SmartView, options: Sma
   const index = place(toolName, view, options);
   if (index === undefined) return unknownTool('call_tool', toolName);
   if (!isObject(own)) return failure('"arguments" must be an object.');
-  const text = view.tools.texts[index] ?? '{}';
+  const text = view.tools.texts.at(index) ?? '{}';
   const problems = options.problems(text, own);
   if (problems.length === 0) return undefined;
   const inputSchema = memberText(text, 'inputSchema') ?? '{}';

@@ -80,7 +80,7 @@ describe('the tool that is asked about', () => {
     const names = view(settings(seen), known, principalOf(user('root', { role: 'admin' })), { kind: 'all' });
     expect(names.lists.tools.targets).toHaveLength(3);
     for (const [i, { server: of }] of names.lists.tools.targets.entries()) {
-      const { name } = JSON.parse(names.lists.tools.texts[i] ?? '') as { name: string };
+      const { name } = JSON.parse(names.lists.tools.texts.at(i) ?? '') as { name: string };
       expect(await access({ tool: name, catalogue: known, parts: hidden })).toMatchObject({
         reason: expect.stringContaining(`no access to server "${of}"`) as string,
       });

@@ -1,7 +1,6 @@
 import { type Item, onlyReads } from '../catalogue.ts';
 import { HubError, type Problem } from '../errors.ts';
 import { editObject, type Edits, elements, memberText } from '../json/text.ts';
-import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import type { ArgumentOverride, ItemSettings, ToolOverride } from '../settings/server.ts';
 
@@ -124,39 +123,14 @@ function shownSchema(schema: string, rules: ArgumentRules['rules']): string {
   });
 }
 
-/** Edited texts by item, so that ten thousand tools are renamed once and not once per principal. */
-const edited = new WeakMap<Item, Map<string, string>>();
-
 /** An item's JSON under the name that is given, and with what the operator says in place of the server. */
 export function exposedText(item: Item, name: string | undefined, override: ToolOverride | undefined): string {
   if (name === undefined && override === undefined) return item.text;
-  const key = override === undefined ? `${name}` : `${name ?? ''}\n${idOf(override)}`;
-  const forms = edited.get(item) ?? new Map<string, string>();
-  edited.set(item, forms);
-  let text = forms.get(key);
-  if (text === undefined) {
-    text = editObject(item.text, {
-      ...(name !== undefined && { name: JSON.stringify(name) }),
-      ...(override && overrideEdits(item.text, override)),
-    });
-    // Old texts stay behind with each edit.
-    if (forms.size >= coreLimits.itemForms) forms.clear();
-    forms.set(key, text);
-  }
-  return text;
+  return editObject(item.text, {
+    ...(name !== undefined && { name: JSON.stringify(name) }),
+    ...(override && overrideEdits(item.text, override)),
+  });
 }
-
-/** Two overrides that say the same have the same id. */
-function idOf(override: ToolOverride): string {
-  let id = overrideIds.get(override);
-  if (id === undefined) {
-    id = JSON.stringify(override);
-    overrideIds.set(override, id);
-  }
-  return id;
-}
-
-const overrideIds = new WeakMap<ToolOverride, string>();
 
 /** A tool as clients of its server alone see it, as JSON text. */
 export function overriddenText({ key, text }: Item, override: ToolOverride | undefined): string {

@@ -18,7 +18,7 @@ const code = (group?: string): Scope => ({ kind: 'smart', group, code: true });
 
 const seen = (world: Settings, offers: readonly Offer[], scope: Scope = all) =>
   view(world, catalogue(...offers), anonymous, scope);
-const names = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as { name: string }).name);
+const names = (texts: Iterable<string>) => [...texts].map((text) => (JSON.parse(text) as { name: string }).name);
 const forApps = (name: string) => item(name, 'name', { _meta: { ui: { visibility: ['app'] } } });
 
 describe('a view', () => {
@@ -46,7 +46,7 @@ describe('a view', () => {
     const one = seen(world, [offer('a', ['t'], more)]);
     const { lists } = one;
     expect(names(lists.prompts.texts)).toEqual(['a-p']);
-    expect([lists.resources.texts, lists.templates.texts]).toEqual([
+    expect([[...lists.resources.texts], [...lists.templates.texts]]).toEqual([
       ['{"uri":"x://1"}'],
       ['{"uriTemplate":"x://{id}"}'],
     ]);
@@ -105,9 +105,9 @@ describe('what the hub itself offers', () => {
 
   test('is nowhere where nothing is seen, nor where there is none', () => {
     const nothing = seen(world, offers, named('none')).lists;
-    expect([nothing.prompts.texts, nothing.resources.texts]).toEqual([[], []]);
+    expect([[...nothing.prompts.texts], [...nothing.resources.texts]]).toEqual([[], []]);
     const plain = seen(settings({ servers: [server('a')] }), [offer('a', [])]).lists;
-    expect([plain.prompts.texts, plain.resources.texts]).toEqual([[], []]);
+    expect([[...plain.prompts.texts], [...plain.resources.texts]]).toEqual([[], []]);
   });
 
   test('has a tool that reads on in results where these have a limit', () => {
@@ -180,7 +180,7 @@ describe('a smart endpoint', () => {
 
   test('says of which group it is, and what its servers are for where that is wanted', () => {
     const text = (more: Partial<Settings['system']>, scope: Scope) => {
-      const { description } = JSON.parse(seen(withSystem(more), offers, scope).lists.tools.texts[0] ?? '') as {
+      const { description } = JSON.parse(seen(withSystem(more), offers, scope).lists.tools.texts.at(0) ?? '') as {
         description: string;
       };
       return description;

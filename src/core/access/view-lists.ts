@@ -1,18 +1,12 @@
-import { isForAppsAlone, type PageUri, withPageUris } from './apps.ts';
+import { isForAppsAlone, type PageUri } from './apps.ts';
+import { ItemTexts } from './item-texts.ts';
 import type { ScopeMember } from './rules.ts';
 import type { Item } from '../catalogue.ts';
 import { ownServer } from '../own-items.ts';
 import type { Selection } from '../settings/group.ts';
 import type { ItemSettings, ToolOverride } from '../settings/server.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
-import {
-  argumentRules,
-  type ArgumentRules,
-  exposedText,
-  isReadOnly,
-  mergedOverride,
-  renamed,
-} from './tool-override.ts';
+import { argumentRules, type ArgumentRules, isReadOnly, mergedOverride, renamed } from './tool-override.ts';
 
 /** Where an exposed name or URI leads: the server, and the key the server itself knows it by. */
 export interface Target {
@@ -43,7 +37,7 @@ export interface Target {
  * leads.
  */
 export interface ViewList {
-  readonly texts: readonly string[];
+  readonly texts: ItemTexts;
   readonly targets: readonly Target[];
 }
 
@@ -59,7 +53,7 @@ export interface Naming {
 
 /** Items whose names are exposed with a prefix: tools and prompts. */
 export class NamedList implements ViewList {
-  readonly texts: string[] = [];
+  readonly texts = new ItemTexts();
   readonly targets: Target[] = [];
   readonly #byName = new Map<string, Target>();
   /**
@@ -98,8 +92,7 @@ export class NamedList implements ViewList {
       if (this.#byName.has(name)) continue;
       this.#byName.set(name, target);
       this.#alias.set(own ? prefixed : bare, target);
-      const text = exposedText(item, name === item.key ? undefined : name, override);
-      this.texts.push(pages.pageUri ? withPageUris(text, pages.pageUri) : text);
+      this.texts.add({ item, name: name === item.key ? undefined : name, override, pageUri: pages.pageUri });
       this.targets.push(target);
       if (isForAppsAlone(item)) this.#forAppsAlone.add(target);
       if (pages.hasPages && !own) this.#ofApps.set(bare, [...(this.#ofApps.get(bare) ?? []), { name, target }]);
@@ -108,11 +101,12 @@ export class NamedList implements ViewList {
 
   /** Items of the hub itself, under their own names where no server has these. */
   addOwn(items: readonly Item[]): void {
-    for (const { key, text } of items) {
+    for (const item of items) {
+      const { key } = item;
       if (this.#byName.has(key)) continue;
       const target = { server: ownServer, key };
       this.#byName.set(key, target);
-      this.texts.push(text);
+      this.texts.add({ item });
       this.targets.push(target);
     }
   }
@@ -133,15 +127,12 @@ export class NamedList implements ViewList {
   forModels(): ViewList {
     if (this.#forAppsAlone.size === 0) return this;
     const places = [...this.targets.keys()].filter((at) => !this.#isForAppsAlone(at));
-    return {
-      texts: places.map((at) => this.texts[at] ?? '{}'),
-      targets: places.flatMap((at) => this.targets[at] ?? []),
-    };
+    return { texts: this.texts.pick(places), targets: places.flatMap((at) => this.targets[at] ?? []) };
   }
 
   /** The texts of tools for apps alone. */
-  forApps(): readonly string[] {
-    return this.#forAppsAlone.size === 0 ? [] : this.texts.filter((_, at) => this.#isForAppsAlone(at));
+  forApps(): ItemTexts {
+    return this.texts.pick([...this.targets.keys()].filter((at) => this.#isForAppsAlone(at)));
   }
 
   #isForAppsAlone(at: number): boolean {
@@ -155,7 +146,7 @@ export class NamedList implements ViewList {
  * apart by server.
  */
 export class UriList implements ViewList {
-  readonly texts: string[] = [];
+  readonly texts = new ItemTexts();
   readonly targets: Target[] = [];
   readonly #byUri = new Map<string, Target>();
 
@@ -165,20 +156,20 @@ export class UriList implements ViewList {
       const uri = pageUri ? pageUri(item.key) : item.key;
       if (this.#byUri.has(uri)) continue;
       const target = { server: name, key: item.key, ...pages };
-      const text = exposedText(item, undefined, override);
       this.#byUri.set(uri, target);
-      this.texts.push(pageUri ? withPageUris(text, pageUri) : text);
+      this.texts.add({ item, name: undefined, override, pageUri });
       this.targets.push(target);
     }
   }
 
   /** Resources of the hub itself; a server's of the same URI comes first only where it was added first. */
   addOwn(items: readonly Item[]): void {
-    for (const { key, text } of items) {
+    for (const item of items) {
+      const { key } = item;
       if (this.#byUri.has(key)) continue;
       const target = { server: ownServer, key };
       this.#byUri.set(key, target);
-      this.texts.push(text);
+      this.texts.add({ item });
       this.targets.push(target);
     }
   }

@@ -143,7 +143,7 @@ describe('pages of apps', () => {
 
   test('that several servers have are told apart, in lists and in what targets say', () => {
     const shared = seen(both, [a, b]);
-    expect(shared.lists.tools.texts.map((text) => /ui:[^"]*/.exec(text)?.[0])).toEqual([
+    expect([...shared.lists.tools.texts].map((text) => /ui:[^"]*/.exec(text)?.[0])).toEqual([
       'ui://a/map',
       'ui://b/map',
       'ui://b',

@@ -9,7 +9,7 @@ const anonymous: Principal = { kind: 'anonymous' };
 const all: Scope = { kind: 'all' };
 const named = (name: string): Scope => ({ kind: 'named', name });
 
-const listed = (texts: readonly string[]) => texts.map((text) => (JSON.parse(text) as { name: string }).name);
+const listed = (texts: Iterable<string>) => [...texts].map((text) => (JSON.parse(text) as { name: string }).name);
 
 test('every listed name leads back to the tool it stands for, and no two are alike', () => {
   const name = fc.oneof(fc.string({ minLength: 1, maxLength: 80 }), fc.stringMatching(/^[ab]{1,2}(-[ab]{1,2}){0,2}$/));
@@ -82,7 +82,7 @@ test("the operator's description takes the place of the server's, everything els
   });
   const odd = { key: 'a', text: '{"name":"a","n":9007199254740993,"description":"own"}' };
   const seen = view(snapshot, catalogue(offer('s', [], { tools: [odd] })), anonymous, all);
-  expect(seen.lists.tools.texts).toEqual(['{"name":"s-a","n":9007199254740993,"description":"mine"}']);
+  expect([...seen.lists.tools.texts]).toEqual(['{"name":"s-a","n":9007199254740993,"description":"mine"}']);
 });
 
 describe('resources', () => {
@@ -120,7 +120,7 @@ describe('a template', () => {
 
   test('that is switched off opens nothing, also where its server is the only one with resources', () => {
     const seen = view(settings({ servers: [server('a', { resources: off('a://{id}') })] }), offers, anonymous, all);
-    expect(seen.lists.templates.texts).toEqual([]);
+    expect([...seen.lists.templates.texts]).toEqual([]);
     expect(seen.resource('a://7')).toBeUndefined();
     expect(seen.template('a://{id}')).toBeUndefined();
     expect(seen.resource('a://{id}')).toBeUndefined();
@@ -135,7 +135,7 @@ describe('a template', () => {
     ];
     const seen = (name: string) => view(settings({ servers: [server('a')], groups }), offers, anonymous, named(name));
     for (const name of ['none', 'one']) {
-      expect(seen(name).lists.templates.texts).toEqual([]);
+      expect([...seen(name).lists.templates.texts]).toEqual([]);
       expect(seen(name).resource('a://7')).toBeUndefined();
     }
     expect(seen('one').resource('x://1')).toEqual({ server: 'a', key: 'x://1' });
@@ -200,7 +200,7 @@ describe('a smart endpoint of a group', () => {
   test('lists what the group pins after its own tools, under the names it is called by', () => {
     const seen = shown(dev(['merge']));
     expect(listed(seen.lists.tools.texts)).toEqual(['search_tools', 'call_tool', 'hub-merge']);
-    expect(seen.lists.tools.texts.at(-1)).toBe(seen.smart?.tools.texts[1]);
+    expect([...seen.lists.tools.texts].at(-1)).toBe(seen.smart?.tools.texts.at(1));
     expect(seen.smart?.isPinned('hub-merge')).toBe(true);
     expect(['hub-issue', 'mail-send', 'merge', 'call_tool'].map((name) => seen.smart?.isPinned(name))).toEqual([
       false,
@@ -243,7 +243,7 @@ describe('a smart endpoint of a group', () => {
     });
     const text = (mode: 'names' | 'full') => {
       const system = { ...world.system, serverDescriptionMode: mode };
-      const first = view({ ...world, system }, offers, anonymous, smart(undefined)).lists.tools.texts[0] ?? '';
+      const first = view({ ...world, system }, offers, anonymous, smart(undefined)).lists.tools.texts.at(0) ?? '';
       return (JSON.parse(first) as { description: string }).description;
     };
     expect(text('names')).toMatch(/Servers: server0, server1, .* and \d+ more\.$/);

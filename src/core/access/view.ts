@@ -3,6 +3,7 @@ import { ownUri, pagesOf, pageUris } from './apps.ts';
 import { ownSkillUri, sharedSkillUri, skillScheme, withSharedSkills } from './skills.ts';
 import { ownLists, ownSkillsPrefix, ownSkillTarget } from '../own-items.ts';
 import { hasResultLimit, readResultName, readResultText } from '../large-results.ts';
+import { ItemTexts, ownTexts } from './item-texts.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
 import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
@@ -135,10 +136,12 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   const forModels = tools.forModels();
   const pinned = smart ? pinnedPlaces(resolved.members, forModels) : [];
   const listed = smart
-    ? smartList(resolved.members, catalogue, smart, [
-        ...pinned.map((at) => forModels.texts[at] ?? '{}'),
-        ...(reads ? [readResultText] : []),
-      ])
+    ? smartList(
+        resolved.members,
+        catalogue,
+        smart,
+        forModels.texts.pick(pinned).followedBy(ownTexts(reads ? [readResultText] : [])),
+      )
     : forModels;
   const placeOf = (name: string): number | undefined => {
     const target = tools.find(name);
@@ -179,8 +182,8 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
   };
 }
 
-function appTools({ texts }: ViewList, more: readonly string[]): View['forApps'] {
-  return more.length > 0 ? { texts: [...texts, ...more] } : undefined;
+function appTools({ texts }: ViewList, more: ItemTexts): View['forApps'] {
+  return more.length > 0 ? { texts: texts.followedBy(more) } : undefined;
 }
 
 /** `View.unlisted`. Of the prefixes of the scope the longest counts, as it does in names (`exposedName`). */
@@ -280,28 +283,26 @@ export function changedKinds(before: View, after: View): ItemKind[] {
   if (before === after) return [];
   return itemKinds.filter((kind) => {
     return (
-      differ(before.lists[kind].texts, after.lists[kind].texts) ||
-      (kind === 'tools' && differ(before.forApps?.texts ?? [], after.forApps?.texts ?? []))
+      !before.lists[kind].texts.equals(after.lists[kind].texts) ||
+      (kind === 'tools' && !(before.forApps?.texts ?? noTexts).equals(after.forApps?.texts ?? noTexts))
     );
   });
 }
 
-function differ(a: readonly string[], b: readonly string[]): boolean {
-  return a.length !== b.length || a.some((text, i) => text !== b[i]);
-}
+const noTexts = new ItemTexts();
 
 /** The tools of smart routing itself, which lead to no server, and after them those that the group pins. */
 function smartList(
   members: readonly ScopeMember[],
   catalogue: Catalogue,
   { group, progressive, code, describe }: SmartScope,
-  pinned: readonly string[],
+  pinned: ItemTexts,
 ): ViewList {
   const servers = members.map(({ server: { name, description } }) => {
     const words = description ?? catalogue.offers.get(name)?.about.instructions;
     return { name, about: describe === 'full' ? shortAbout(words) : undefined };
   });
-  return { texts: [...smartToolTexts({ servers, group, progressive, code }), ...pinned], targets: [] };
+  return { texts: ownTexts(smartToolTexts({ servers, group, progressive, code })).followedBy(pinned), targets: [] };
 }
 
 /** Where the tools that the members pin stand in the list; a pin shows nothing that the list does not. */
@@ -309,7 +310,7 @@ function pinnedPlaces(members: readonly ScopeMember[], tools: ViewList): number[
   const pins = new Map(members.map(({ server, pinnedTools }) => [server.name, new Set(pinnedTools)]));
   return tools.targets.flatMap(({ server, key }, at) => {
     if (pins.get(server)?.has(key) !== true) return [];
-    return smartToolNames.has(nameOf(tools.texts[at])) ? [] : [at];
+    return smartToolNames.has(nameOf(tools.texts.at(at))) ? [] : [at];
   });
 }
 

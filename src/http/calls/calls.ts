@@ -230,7 +230,7 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
     const target = kind === 'tools' ? view.tool(name) : view.prompt(name);
     index = target?.server === server ? list.targets.indexOf(target) : -1;
   }
-  const text = list.texts[index];
+  const text = list.texts.at(index);
   return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
 }
 

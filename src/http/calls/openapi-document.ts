@@ -54,7 +54,7 @@ function operationsOf(view: View, separator: string): readonly Operation[] {
   let operations = made.get(view);
   if (!operations) {
     const { texts, targets } = view.lists.tools;
-    operations = texts.flatMap((text, index) => {
+    operations = [...texts.entries()].flatMap(([index, text]) => {
       const target = targets[index];
       const name = target && pathName(view, text, target, separator);
       // Answers over REST are whole: there is nothing to read on in.

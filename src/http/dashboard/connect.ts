@@ -87,5 +87,7 @@ function isClosed(views: Views, { principal, settings }: Caller, scope: Scope): 
 /** What a client on an endpoint is told before it asks anything. */
 function costOf(views: Views, { principal }: Caller, scope: Scope) {
   const { texts } = views.get(principal, scope).lists.tools;
-  return { tools: texts.length, tokens: texts.reduce((sum, text) => sum + tokensOf(text), 0) };
+  let tokens = 0;
+  for (const text of texts) tokens += tokensOf(text);
+  return { tools: texts.length, tokens };
 }

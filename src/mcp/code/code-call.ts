@@ -138,7 +138,7 @@ function exposedName(view: View, server: string, tool: string): string | undefin
   const at =
     placeOf(targets, (one) => one.server === server && ownName(one) === tool) ??
     placeOf(targets, (one) => word(one.server) === server && word(ownName(one)) === tool);
-  const name = at === undefined ? undefined : memberText(texts[at] ?? '{}', 'name');
+  const name = at === undefined ? undefined : memberText(texts.at(at) ?? '{}', 'name');
   return name === undefined ? undefined : (JSON.parse(name) as string);
 }
 
