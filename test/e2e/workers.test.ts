@@ -455,14 +455,25 @@ describe('two workers', () => {
     const text = '@approve("admin") forbid(principal, action, resource == Tool::"own/echo");';
     const put = async (policies: unknown) =>
       expect((await api(hub, 'PUT', '/system-config', { token: admin, body: { policies } })).status).toBe(200);
-    await put([{ id: 'ask', text }]);
+    const known = 'forbid(principal, action, resource == Tool::"own/delay");';
+    await put([
+      { id: 'ask', text },
+      { id: 'known', text: known },
+    ]);
     const waiting = async () => {
       const { body } = await api(hub, 'GET', '/approvals', { token: admin });
       return (body.data as { id: string; state: string }[]).filter(({ state }) => state === 'waiting');
     };
-    const isKnown = async () =>
-      (await Promise.all(times(6).map(() => rpc(hub.mcp('own'), 'tools/list', {}, { headers: alone })))).length > 0;
-    await until('every worker has the policy', isKnown);
+    // The other policy of the same settings shows that a worker has both.
+    const everyWorker = (isRefused: boolean) =>
+      until(`every worker has the policies: ${isRefused}`, async () => {
+        const params = { name: 'delay', arguments: { tag: 'known' } };
+        const answers = await Promise.all(
+          times(6).map(() => rpc(hub.mcp('own'), 'tools/call', params, { headers: alone })),
+        );
+        return answers.every(({ error }) => (error !== undefined) === isRefused);
+      });
+    await everyWorker(true);
     const calls = times(6).map((i) => echo(hub, 'own', `approved ${i}`));
     await until('all wait', async () => (await waiting()).length === 6);
     const told = page.events.filter(({ data }) => data.includes('changed')).length;
@@ -473,10 +484,11 @@ describe('two workers', () => {
     }
     for (const [i, { text: said }] of (await Promise.all(calls)).entries()) expect(said).toContain(`approved ${i}`);
     await put(null);
+    await everyWorker(false);
     const called = () => page.events.filter(({ data }) => data.includes('called')).length;
     for (const turn of times(4)) {
       const before = called();
-      await until('the policy is gone', async () => (await echo(hub, 'own', `seen ${turn}`)).error === undefined);
+      expect((await echo(hub, 'own', `seen ${turn}`)).error).toBeUndefined();
       await until('the page is told of a call', () => called() > before);
     }
     page.close();
