@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { errorText, HubError } from '../core/errors.ts';
+import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Command, Flags } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -27,13 +29,20 @@ export const pins: Command = {
   name: 'pins',
   summary: 'what servers changed, and what to do about it',
   argument: '[approve <server>|reject <server>|export <file>|check <file>]',
-  help: `  Without a word: what is new, changed, renamed or gone, for admins.
-  approve, reject: all of a server that waits.
+  help: `  Without a word: what is new, changed, renamed, gone or rejected, for admins.
+  approve, reject: all of a server that waits; with --kind and --name one thing, also one that was rejected.
+      --kind <kind>        tool, prompt, resource, resourceTemplate or instructions (default tool)
+      --name <name>        what the list calls it
   export: what servers offer now, as hashes, into a file for version control.
   check: what differs from such a file; exit code 1 when something does.
       --json               as JSON
       --url <address>      the hub                               (TOOLHUB_URL, default http://127.0.0.1:3000)`,
-  options: { json: { type: 'boolean' }, url: { type: 'string' } },
+  options: {
+    kind: { type: 'string' },
+    name: { type: 'string' },
+    json: { type: 'boolean' },
+    url: { type: 'string' },
+  },
   async run(flags, [what, named, ...more]) {
     if (what === undefined) return list(flags);
     if (named === undefined || more.length > 0 || !['approve', 'reject', 'export', 'check'].includes(what))
@@ -44,11 +53,19 @@ export const pins: Command = {
     if (what === 'export') return exportTo(flags, named);
     if (what === 'check') return check(flags, named);
     const { askHub } = await import('./remote/ask-hub.ts');
-    await askHub(flags, `Cannot ${what} what the server offers`, `/pins/${encodeURIComponent(named)}/${what}`, {});
+    const path = `/pins/${encodeURIComponent(named)}/${what}`;
+    await askHub(flags, `Cannot ${what} what the server offers`, path, itemIn(flags));
     say(what === 'approve' ? 'Approved.' : 'Rejected: hidden until it is approved.');
     return exitCodes.stopped;
   },
 };
+
+/** What a decision is about: one thing, or nothing that is named. Throws HubError `misconfigured` for a kind alone. */
+function itemIn({ kind, name }: Flags): object {
+  if (name !== undefined) return { items: [{ kind: kind ?? 'tool', name }] };
+  if (kind === undefined) return {};
+  throw new HubError('misconfigured', 'Say with --name which one: without it all that waits of the server is meant.');
+}
 
 async function pinsOf(flags: Flags, query: string): Promise<Pin[]> {
   const { askHub } = await import('./remote/ask-hub.ts');
@@ -67,6 +84,8 @@ async function list(flags: Flags): Promise<ExitCode> {
     }
   if (waiting.length === 0) say('Nothing waits: every server offers what was approved.');
   else say('Compare on the page "Pins" of the dashboard, then: toolhub pins approve <server>, or reject.');
+  if (waiting.some(({ state }) => state === 'rejected'))
+    say('What is rejected is approved by name: toolhub pins approve <server> --kind <kind> --name <name>.');
   return exitCodes.stopped;
 }
 
@@ -84,7 +103,11 @@ async function hashesOf(flags: Flags): Promise<Record<string, Record<string, str
 
 async function exportTo(flags: Flags, path: string): Promise<ExitCode> {
   const servers = await hashesOf(flags);
-  await writeFileAtomic(path, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`, { mode: 0o644 });
+  await writeFileAtomic(path, `${JSON.stringify({ version: 1, servers }, null, 2)}\n`, { mode: 0o644 }).catch(
+    (error: unknown) => {
+      throw diskError(error, `Cannot write ${path}`, dirname(path));
+    },
+  );
   say(`Written: ${Object.keys(servers).length} servers.`);
   return exitCodes.stopped;
 }

@@ -162,6 +162,21 @@ test('the command says what waits, decides, and holds what is offered against a 
   expect(held).toMatchObject({ code: 1, stdout: expect.stringContaining('x pin') as string });
   expect(await command('pins', 'approve', 's')).toMatchObject({ code: 0 });
   expect(await command('why', 's-read')).toMatchObject({ code: 0 });
+  // What was rejected waits for nothing: it is approved by its name.
+  expect(await command('pins', 'reject', 's', '--name', 'read')).toMatchObject({ code: 0 });
+  expect((await command('pins')).stderr).toContain('toolhub pins approve <server> --kind <kind> --name <name>');
+  expect(await command('pins', 'approve', 's')).toMatchObject({ code: 0 });
+  expect(await command('why', 's-read')).toMatchObject({ code: 1 });
+  expect(await command('pins', 'approve', 's', '--kind', 'tool')).toMatchObject({ code: 2 });
+  expect(await command('pins', 'approve', 's', '--name', 'read')).toMatchObject({ code: 0 });
+  expect(await command('why', 's-read')).toMatchObject({ code: 0 });
+  expect(await command('pins', 'export', join(hub.folder, 'nowhere', 'pins.json'))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('does not exist (ENOENT). Create it first.') as string,
+  });
+  expect((await command('why', 's-read', '--arguments', '[]')).stderr).toBe(
+    'toolhub: Cannot explain: arguments must be a JSON object.\n',
+  );
   expect(await command('pins', 'approve', 'nowhere')).toMatchObject({ code: 2 });
   expect(await command('pins', 'lose', 's')).toMatchObject({ code: 2 });
   expect(await command('why')).toMatchObject({ code: 2 });

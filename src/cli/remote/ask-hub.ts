@@ -19,7 +19,9 @@ export async function askHub(flags: Flags, attempt: string, path: string, body?:
   });
   if (answer.status === 401) throw wantsLogin(hub, env, token);
   if (answer.status < 300) return answer.body['data'];
-  throw new HubError(codeOf(answer.status), `${attempt}: ${refusalText(answer)}`);
+  const text = refusalText(answer);
+  // The hub begins some of its messages with what was attempted too.
+  throw new HubError(codeOf(answer.status), text.startsWith(`${attempt}: `) ? text : `${attempt}: ${text}`);
 }
 
 function codeOf(status: number): HubError['code'] {

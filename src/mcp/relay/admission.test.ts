@@ -197,7 +197,7 @@ describe('limits', () => {
     limit: 'callsPerMinute',
     allowed: 5,
     isShared: false,
-    retryAfterMs: 1_001,
+    retryAfterMs: 1_000.2,
   };
 
   test.each(['at once', 'later'])('a call is counted where it goes on, and not before: %s', async (how) => {
