@@ -149,8 +149,10 @@ function lookUp(settings: Settings, principal: Principal): PolicyPrincipal {
 function policyResource({ settings, catalogue, action, target }: CallQuestion): PolicyResource {
   const { server, key } = target;
   const tool = action === 'call' ? toolOf(catalogue.offers.get(server)?.tools, key) : undefined;
-  const said = tool && annotationsOf(tool, settings.servers.get(server)?.tools.get(key));
-  return { type: typeOf[action], server, key, ...(said ?? silent) };
+  const { readOnly, destructive, openWorld } = tool
+    ? annotationsOf(tool, settings.servers.get(server)?.tools.get(key))
+    : silent;
+  return { type: typeOf[action], server, key, readOnly, destructive, openWorld };
 }
 
 const byKey = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();

@@ -16,11 +16,13 @@ export function duplicateName(text: string, depth: number): string | undefined {
     return undefined;
   }
   if (!at.startsWith('{')) return undefined;
-  const seen = new Set<string>();
-  for (const { key, start, end } of members(text)) {
-    if (seen.has(key)) return key;
-    seen.add(key);
-    const found = duplicateName(text.slice(start, end), depth - 1);
+  const all = members(text);
+  const seen = all.length > 1 ? new Set<string>() : undefined;
+  for (const { key, start, end } of all) {
+    if (seen?.has(key)) return key;
+    seen?.add(key);
+    const isNested = text[start] === '{' || text[start] === '[';
+    const found = isNested ? duplicateName(text.slice(start, end), depth - 1) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

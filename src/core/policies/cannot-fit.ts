@@ -43,7 +43,7 @@ function testOf(expr: Expr): Test | undefined {
   if ('like' in expr) {
     const { left, pattern } = expr.like as { left: Expr; pattern: readonly ('Wildcard' | { Literal: string })[] };
     const name = argumentOf(left);
-    return name === undefined ? undefined : textTest(name, (text) => matches(text, pattern));
+    return name === undefined ? undefined : textTest(name, matching(pattern));
   }
   if ('==' in expr) {
     const { left, right } = expr['=='] as { left: Expr; right: Expr };
@@ -85,7 +85,7 @@ function accessOf(expr: Expr): { readonly left: Expr; readonly attr: string } | 
 }
 
 /** Cedar's `like`: a wildcard is any number of any characters. */
-function matches(text: string, pattern: readonly ('Wildcard' | { readonly Literal: string })[]): boolean {
+function matching(pattern: readonly ('Wildcard' | { readonly Literal: string })[]): (text: string) => boolean {
   // What stands before each wildcard, and after the last.
   const pieces: string[] = [];
   let end = '';
@@ -95,14 +95,16 @@ function matches(text: string, pattern: readonly ('Wildcard' | { readonly Litera
       end = '';
     } else end += part.Literal;
   const [start, ...rest] = pieces;
-  if (start === undefined) return text === end;
-  if (!text.startsWith(start) || text.length < start.length + end.length || !text.endsWith(end)) return false;
-  let at = start.length;
-  const last = text.length - end.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found < 0 || found + piece.length > last) return false;
-    at = found + piece.length;
-  }
-  return true;
+  if (start === undefined) return (text) => text === end;
+  return (text) => {
+    if (!text.startsWith(start) || text.length < start.length + end.length || !text.endsWith(end)) return false;
+    let at = start.length;
+    const last = text.length - end.length;
+    for (const piece of rest) {
+      const found = text.indexOf(piece, at);
+      if (found < 0 || found + piece.length > last) return false;
+      at = found + piece.length;
+    }
+    return true;
+  };
 }

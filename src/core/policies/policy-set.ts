@@ -127,8 +127,8 @@ interface Slice {
   readonly args: readonly string[] | 'all';
   /** Characters of arguments that it may be asked about: Cedar compares each with all of a pattern. */
   readonly chars: number;
-  /** By principal and annotations, then by what was read. */
-  readonly verdicts: Map<string, Map<string, PolicyVerdict>>;
+  /** By principal, by annotations, then by what was read. */
+  readonly verdicts: Map<string, Map<string, PolicyVerdict>[]>;
   /** Some of its rules: those about a principal, and those that may fit. */
   readonly parts: Map<string, Slice>;
 }
@@ -295,14 +295,15 @@ function verdictsOf(
   principal: PolicyPrincipal,
   { readOnly, destructive, openWorld }: PolicyResource,
 ): Map<string, PolicyVerdict> {
-  const id = `${readOnly} ${destructive} ${openWorld} ${textOf(principal)}`;
+  const id = textOf(principal);
   let found = verdicts.get(id);
   if (!found) {
-    found = new Map();
+    found = [];
     if (verdicts.size >= coreLimits.policySlices) verdicts.clear();
     verdicts.set(id, found);
   }
-  return found;
+  const said = (readOnly ? 1 : 0) + (destructive ? 2 : 0) + (openWorld ? 4 : 0);
+  return (found[said] ??= new Map());
 }
 
 /** What the rules read of the context, in Cedar's JSON. Throws `NotJudgeable`. */

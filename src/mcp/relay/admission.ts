@@ -135,12 +135,15 @@ function questionOf(
 export function unclear(params: string, given: unknown): string | undefined {
   if (given !== undefined && !isObject(given)) return 'its arguments are no object.';
   const args = memberText(params, 'arguments');
-  // Looked for no further than to the second: a text may have millions of them.
-  const signs = params.matchAll(/"arguments"|\\u/g);
-  signs.next();
-  const twice = signs.next().done === true ? undefined : duplicateName(params, 1);
+  const twice = mayRepeatArguments(params) ? duplicateName(params, 1) : undefined;
   const name = twice ?? (args === undefined ? undefined : duplicateName(args, coreLimits.policyArgumentDepth));
   return name === undefined ? undefined : `its arguments have the name ${JSON.stringify(name.slice(0, 100))} twice.`;
+}
+
+/** Also under a name with escapes. */
+function mayRepeatArguments(params: string): boolean {
+  const name = '"arguments"';
+  return params.includes('\\u') || params.includes(name, params.indexOf(name) + name.length);
 }
 
 function forbidden(policy: string, message: string | undefined, { server, key }: Target): HubError {
