@@ -208,7 +208,7 @@ describe('a smart endpoint', () => {
 
 describe('a name of a server that was never listed, for no user has set what is theirs', () => {
   const alone = { credentialTemplate: [{ target: 'env', name: 'TOKEN' }] } as const;
-  const servers = [server('a', alone), server('a-b', alone), server('c')];
+  const servers = [server('a-b', alone), server('a', alone), server('c')];
   const c = offer('c', ['t']);
   const find = (name: string, offers: readonly Offer[] = [c], scope: Scope = all) =>
     seen(settings({ servers, groups: [group('g', [entry('a', { alias: 'short' })])] }), offers, scope).unlisted?.(name);

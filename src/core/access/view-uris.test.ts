@@ -188,6 +188,33 @@ describe('pages of apps', () => {
     expect(shared.resource('ui://b/t/1')).toMatchObject({ server: 'b', key: 'ui://t/1' });
   });
 
+  test('are not read by a URI that reads as that of another server', () => {
+    const find = finder(
+      [server('evil'), ...both],
+      [offer('evil', [], { tools: [showing('map', 'ui://a/map')] }), a, b],
+    );
+    expect(find('ui://a/map')).toMatchObject({ server: 'a', key: 'ui://map' });
+    expect(find('ui://evil/a/map')).toMatchObject({ server: 'evil', key: 'ui://a/map' });
+    const templates = [template('ui://t/{id}')];
+    const two = finder(both, [offer('a', [], { templates }), offer('b', [], { templates })]);
+    expect(two('ui://t/1')).toBeUndefined();
+    expect(two('ui://b/t/1')).toMatchObject({ server: 'b', key: 'ui://t/1' });
+  });
+
+  test('are asked of the only server that has pages, or has resources', () => {
+    expect(seen([server('a')], [offer('a', ['t'])]).resource('ui://x')).toEqual({ server: 'a', key: 'ui://x' });
+    expect(finder(both, [a, offer('b', ['t'])])('y://1')).toBeUndefined();
+  });
+
+  test('are not opened by a template of another server where their own is switched off', () => {
+    const opened = offer('b', [], { templates: [template('ui://p/{id}')] });
+    const page = offer('a', [], { tools: [showing('m', 'ui://p/1')] });
+    expect(
+      finder([server('a', { resources: off('ui://p/{id}') }), server('b')], [page, opened])('ui://p/1'),
+    ).toBeUndefined();
+    expect(finder(both, [page, opened])('ui://p/1')).toMatchObject({ server: 'a' });
+  });
+
   test('that are switched off are not read by any of their names', () => {
     const hiding = [server('a', { resources: off('ui://map') }), server('b')];
     const find = finder(hiding, [a, b]);

@@ -321,12 +321,12 @@ function nameOf(text = '{}'): string {
 /** What targets say of the pages of a server in this scope. */
 function pagesIn({ kind, members }: Resolved, { offers }: Catalogue, hasOwnSkills: boolean): (server: string) => Pages {
   const offered = members.flatMap(({ server }) => offers.get(server.name) ?? []);
-  const uris = kind === 'server' ? undefined : pageUris(offered);
+  const uris = pageUris(offered);
   const skills = kind === 'server' ? undefined : withSharedSkills(offered, hasOwnSkills);
   return (server) => {
     const offer = offers.get(server);
     if (!offer) return {};
-    const page = uris?.get(server);
+    const page = uris.get(server);
     const hasSkills = skills?.has(server) === true;
     const pageUri = hasSkills
       ? (uri: string) => (uri.startsWith(skillScheme) ? sharedSkillUri(server, uri) : (page?.(uri) ?? uri))
@@ -359,11 +359,11 @@ interface Unlisted {
 function unlisted(uri: string, templates: UriList, resolved: Resolved, now: Unlisted): Target | undefined {
   const { members } = resolved;
   const having = members.filter(({ server }) => now.pages(server.name).hasPages);
-  const known = having.filter(({ server: { name } }) => {
+  const known = having.find(({ server: { name } }) => {
     const offer = now.catalogue.offers.get(name);
     return offer && pagesOf(offer).has(uri) && (now.pages(name).pageUri?.(uri) ?? uri) === uri;
   });
-  if (known[0] && known.length === 1) return readable(known[0], uri, templates, now);
+  if (known) return readable(known, uri, templates, now);
   const page = ownUri(uri);
   const owner = page && having.find(({ server: { name } }) => name === page.server && now.pages(name).pageUri);
   if (owner) return readable(owner, page.uri, templates, now);
