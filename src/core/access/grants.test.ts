@@ -23,6 +23,7 @@ describe('what groups give', () => {
       group('g', [entry('other'), entry('s', part(['a'], ['p'], ['x://1']))]),
       group('h', [entry('s', { tools: ['a', 'b'], prompts: [], resources: 'all' })]),
       group('whole', [entry('s')]),
+      group('last', [entry('s', part(['z'], [], ['x://2']))]),
       group('without', [entry('other')]),
     ],
   };
@@ -32,6 +33,7 @@ describe('what groups give', () => {
     [['g', 'id-h'], { tools: ['a', 'b'], prompts: ['p'], resources: 'all', readOnly: false }],
     [['h', 'g'], { tools: ['a', 'b'], prompts: ['p'], resources: 'all', readOnly: false }],
     [['g', 'whole'], everything],
+    [['h', 'last'], { tools: ['a', 'b', 'z'], prompts: [], resources: 'all', readOnly: false }],
     [['without'], undefined],
     [[], undefined],
   ])('to members of %j', (groups, expected) => {
@@ -109,7 +111,7 @@ test('a server is trusted that an admin owns, or that is a program', () => {
 });
 
 describe('a group is seen', () => {
-  const of = (more: Partial<GroupSettings>) => group('g', [entry('s')], { owner: 'boss', ...more });
+  const of = (more: Partial<GroupSettings>) => group('g', [entry('r'), entry('s')], { owner: 'boss', ...more });
   const callers: Readonly<Record<string, Identity>> = {
     anonymous: { kind: 'anonymous', only: undefined },
     ann: asUser('ann'),

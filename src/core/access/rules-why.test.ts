@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { anonymous, anonymousOutside, appPrincipal, issuedPrincipal, type Principal } from './principal.ts';
-import { endpointNameOf, granted, groupOf, groupsOf, resolve, whyReached } from './rules.ts';
+import { endpointNameOf, granted, groupOf, groupsOf, reachesMember, resolve, whyReached } from './rules.ts';
 import type { Scope } from './scope.ts';
 
 // Why something is reached, and by which names.
@@ -96,6 +96,12 @@ describe('what is known of a server', () => {
     [anonymous, 'listed', undefined],
   ])('%j: %s', (who, name, expected) => {
     expect(granted(world, who, serverOf(name))).toEqual(expected);
+  });
+
+  test('in a group an admin knows of the servers of users too', () => {
+    const anns = group('h', [entry('anns')]);
+    expect(reachesMember(world, asUser('root'), anns, serverOf('anns'))).toBe(true);
+    expect(reachesMember(world, asKey('roots'), anns, serverOf('anns'))).toBe(false);
   });
 });
 
