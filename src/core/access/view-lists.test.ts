@@ -216,6 +216,8 @@ describe('a name of a server that was never listed, for no user has set what is 
   test('leads to the server whose prefix it has, the longest', () => {
     expect(find('a-t')).toEqual({ server: 'a', key: 't' });
     expect(find('a-b-t')).toEqual({ server: 'a-b', key: 't' });
+    const inOrder = settings({ servers: servers.toReversed() });
+    expect(seen(inOrder, [c]).unlisted?.('a-b-t')).toEqual({ server: 'a-b', key: 't' });
     expect(find('a-bt')).toEqual({ server: 'a', key: 'bt' });
     expect(find('a')).toBeUndefined();
     expect(find('t')).toBeUndefined();
