@@ -101,7 +101,10 @@ function shown(value) {
 
 /** The document with the tables of these runs in place of those it has. */
 export function withTables(text, runs) {
-  const withAims = text.replace(/(<!-- aims -->\n)[\s\S]*?(\n<!-- end -->)/, (_, begin, end) => `${begin}\n${aimsTable(runs)}\n${end}`);
+  const withAims = text.replace(
+    /(<!-- aims -->\n)[\s\S]*?(\n<!-- end -->)/,
+    (_, begin, end) => `${begin}\n${aimsTable(runs)}\n${end}`,
+  );
   return runs.reduce((whole, run) => {
     const mark = new RegExp(`(<!-- ${run.scenario} -->\\n)[\\s\\S]*?(\\n<!-- end -->)`);
     if (!mark.test(whole)) throw new Error(`BENCHMARKS.md has no place for ${run.scenario}`);

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { aimsOf } from './aims.mjs';
 import { readResults } from './report.mjs';
 import { startHub, useProgram } from './lib/contenders.mjs';
-import { medians, rounded } from './lib/numbers.mjs';
+import { medians } from './lib/numbers.mjs';
 import { cores, pin, stopAll } from './lib/processes.mjs';
 
 const folder = new URL('./scenarios/', import.meta.url);
@@ -39,10 +39,9 @@ if (options.program) useProgram(options.program);
 if (cores) pin(process.pid, cores.load);
 let show = () => {};
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, async () => {
+  process.on(signal, () => {
     show();
-    await stopAll();
-    process.exit(1);
+    void stopAll().then(() => process.exit(1));
   });
 }
 for (const name of positionals.length > 0 ? positionals : all) {
@@ -50,7 +49,7 @@ for (const name of positionals.length > 0 ? positionals : all) {
   if (byName && positionals.length === 0) continue;
   console.log(`\n== ${name}: ${about}`);
   const cells = new Map();
-  show = () => console.table(rowsOf(cells).map(({ rounds: _, ...row }) => row));
+  show = () => console.table([...cells].map(([cell, rounds]) => ({ ...JSON.parse(cell), ...medians(rounds) })));
   await run({
     rounds: Number(options.rounds),
     calls: Number(options.calls),

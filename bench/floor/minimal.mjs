@@ -99,7 +99,8 @@ const server = createServer((req, res) => {
   if (req.method !== 'POST') return res.writeHead(405).end();
   const chunks = [];
   req.on('data', (chunk) => chunks.push(chunk));
-  req.on('end', async () => {
+  req.on('end', () => void answer());
+  const answer = async () => {
     const message = JSON.parse(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
     const say = (result, more) => {
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`;
@@ -116,7 +117,7 @@ const server = createServer((req, res) => {
     if (!sessions.has(session)) return res.writeHead(404).end();
     if (message.id === undefined) return res.writeHead(202).end();
     say(await resultOf(message));
-  });
+  };
 });
 server.keepAliveTimeout = 300_000;
 server.requestTimeout = 0;

@@ -54,6 +54,7 @@ export async function load({ target, pid }, tool, workers, { calls, seconds }) {
   const times = [];
   let over = false;
   const work = sessions.map(async (session, worker) => {
+    // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- the timer below changes it
     for (let n = 0; !over && times.length + workers <= calls; n++) {
       const tag = `w${worker}n${n}.`;
       const from = performance.now();

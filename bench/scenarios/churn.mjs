@@ -5,7 +5,8 @@ import { after } from '../lib/numbers.mjs';
 import { childrenOf, handlesOf } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
-export const about = 'clients that come, begin a call or a stream and leave without a word, for 2 × --seconds (--seconds 900 for half an hour); what is left';
+export const about =
+  'clients that come, begin a call or a stream and leave without a word, for 2 × --seconds (--seconds 900 for half an hour); what is left';
 
 export async function run({ seconds, note }) {
   const hub = await startHub('hub', { servers: { sio: stdioServer() }, env: { DB_URL: 'off' }, flags: memoryFlags });

@@ -180,10 +180,10 @@ async function byCalls(model, source, { found }) {
   const call = (name, given) =>
     new Promise((done) => {
       if (found && !found.has(name)) throw new Error(`the search did not find ${name}`);
-      if (waiting.length === 0) setImmediate(flush);
+      if (waiting.length === 0) setImmediate(() => void flush());
       waiting.push({ name, given, done });
     });
-  const server = (name) => new Proxy({}, { get: (_, tool) => (given) => call(`${name}-${tool}`, given) });
+  const server = (name) => new Proxy({}, { get: (_, tool) => (given) => call(`${name}-${String(tool)}`, given) });
   const tools = new Proxy({}, { get: (_, name) => server(name) });
   const AsyncFunction = (async () => {}).constructor;
   return new AsyncFunction('tools', source)(tools);

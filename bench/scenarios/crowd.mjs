@@ -7,7 +7,8 @@ import { after, median, percentile } from '../lib/numbers.mjs';
 import { onLoadCore } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
 
-export const about = '50 clients on 5 servers, one of which hangs, floods or sends 50 MB: the p99 of the clients of the others';
+export const about =
+  '50 clients on 5 servers, one of which hangs, floods or sends 50 MB: the p99 of the clients of the others';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const good = Object.fromEntries([1, 2, 3, 4].map((n) => [`s${n}`, stdioServer()]));
@@ -42,7 +43,8 @@ export async function run({ rounds, note }) {
       for (const hub of hubs) await turn(hub);
       for (let round = 0; round < rounds; round++) {
         const readings = hubs.map(() => []);
-        for (let n = 0; n < turns; n++) for (const i of n % 2 === 0 ? [0, 1] : [1, 0]) readings[i].push(await turn(hubs[i]));
+        for (let n = 0; n < turns; n++)
+          for (const i of n % 2 === 0 ? [0, 1] : [1, 0]) readings[i].push(await turn(hubs[i]));
         const [alone, there] = readings.map((list) => ({
           p50: median(list.map(({ p50 }) => p50)),
           p99: median(list.map(({ p99 }) => p99)),

@@ -76,7 +76,11 @@ export async function run({ rounds, note, only }) {
         try {
           const token = await logIn(hub.url);
           for (let round = 0; round < rounds; round++) {
-            for (const [over, days] of [['30 days', 31], ['24 h', 1]]) note({ table, database, over }, await ask(hub.url, token, days));
+            for (const [over, days] of [
+              ['30 days', 31],
+              ['24 h', 1],
+            ])
+              note({ table, database, over }, await ask(hub.url, token, days));
           }
         } finally {
           await hub.close();
@@ -110,7 +114,8 @@ async function ask(url, token, days) {
       headers: { authorization: `Bearer ${token}` },
     });
     const { data, incomplete } = await response.json();
-    if (!response.ok || incomplete || data.length === 0) throw new Error(`answers ${response.status} with ${data?.length}`);
+    if (!response.ok || incomplete || data.length === 0)
+      throw new Error(`answers ${response.status} with ${data?.length}`);
     took.push(performance.now() - begun);
   }
   return { p50: percentile(took, 0.5), worst: Math.max(...took) };

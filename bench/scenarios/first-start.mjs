@@ -116,7 +116,7 @@ export async function run({ note, only }) {
       );
     }
   } finally {
-    await remote.close();
+    remote.close();
     // Installers go on when their hub has ended.
     endProcessesOf(home);
     await after(2_000);
@@ -190,7 +190,7 @@ async function worksByHand({ command, args, env }, home) {
   })();
   const works = await Promise.race([listed, after(120_000).then(() => false)]);
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-Number(child.pid), 'SIGKILL');
   } catch {
     // It has ended by itself.
   }

@@ -16,8 +16,16 @@ const policies = (conditions) => [
 ];
 
 /** Of what is in no call, so that the verdict is known after the first; and of what each call has differently. */
-const repeated = ['principal.role == "nobody"', 'context.arguments has target && context.arguments.target == "prod"', 'context.client == "none"'];
-const fresh = ['context.arguments.message like "*DROP TABLE*"', 'context.arguments.message like "*DELETE FROM*"', 'context.arguments.message == ""'];
+const repeated = [
+  'principal.role == "nobody"',
+  'context.arguments has target && context.arguments.target == "prod"',
+  'context.client == "none"',
+];
+const fresh = [
+  'context.arguments.message like "*DROP TABLE*"',
+  'context.arguments.message like "*DELETE FROM*"',
+  'context.arguments.message == ""',
+];
 
 const cases = {
   'no policies, no limits': {},

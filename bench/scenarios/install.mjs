@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after } from '../lib/numbers.mjs';
 
-export const about = 'packages and disk of an installation from the package, and a start by npx; needs the npm registry';
+export const about =
+  'packages and disk of an installation from the package, and a start by npx; needs the npm registry';
 /** Only when it is asked for: it downloads from the npm registry. */
 export const byName = true;
 
@@ -78,14 +79,16 @@ async function startByNpx(home, spec) {
   };
   try {
     await when(() => /is ready"/.exec(said)?.[0]);
-    const [, file] = await when(() => /First admin made: .*password in ([^"]+?first-admin-password)/.exec(said) ?? undefined);
+    const [, file] = await when(
+      () => /First admin made: .*password in ([^"]+?first-admin-password)/.exec(said) ?? undefined,
+    );
     if (!existsSync(file)) throw new Error(`${file} is not there`);
     const tools = () => [...said.matchAll(/: connected","fields":\{"tools":(\d+)/g)].map(([, count]) => Number(count));
     await when(() => (tools().length === sampleServers ? true : undefined));
     return tools().reduce((all, count) => all + count, 0);
   } finally {
     // The whole group: npx does not pass the signal on.
-    if (child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+    if (child.exitCode === null) process.kill(-Number(child.pid), 'SIGINT');
     await ended;
   }
 }

@@ -27,14 +27,22 @@ export async function run({ rounds, calls, seconds, note }) {
 
 export async function logIn(url) {
   const body = JSON.stringify({ username: 'admin', password: 'bench password' });
-  const response = await fetch(`${url}/api/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const response = await fetch(`${url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   return (await response.json()).token;
 }
 
 async function read(url, token, heard) {
   const wire = openWire(url);
   const { host } = new URL(url);
-  const { status } = await wire.ask(`GET /api/logs/stream HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n`, '', heard);
+  const { status } = await wire.ask(
+    `GET /api/logs/stream HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n`,
+    '',
+    heard,
+  );
   if (status !== 200) throw new Error(`the log stream answers ${status}`);
   return wire;
 }

@@ -63,7 +63,10 @@ function documentOf() {
     description: `The ${name} of what is asked for. It is not case sensitive, and names the account as it is shown.`,
   }));
   const properties = Object.fromEntries(
-    Array.from({ length: 8 }, (_, i) => [`field${i}`, { type: 'string', description: `What field ${i} says, in words.` }]),
+    Array.from({ length: 8 }, (_, i) => [
+      `field${i}`,
+      { type: 'string', description: `What field ${i} says, in words.` },
+    ]),
   );
   const answer = (n) => ({ description: 'ok', content: { 'application/json': { example: 'x'.repeat(8_000) + n } } });
   const paths = Object.fromEntries(

@@ -4,7 +4,13 @@ import { bundle } from '../../scripts/bundle.mjs';
 export const about = 'CPU time of the pins of ten thousand tools, when a server says list_changed';
 
 const tools = 10_000;
-const cases = { 'none changed': 0, 'one changed': 1, 'a hundred changed': 100, 'each changed': tools, 'each renamed': tools };
+const cases = {
+  'none changed': 0,
+  'one changed': 1,
+  'a hundred changed': 100,
+  'each changed': tools,
+  'each renamed': tools,
+};
 
 const tool = (name, i, change = '') => ({
   name,
@@ -40,7 +46,13 @@ export async function run({ rounds, note }) {
       let catalogue = { version: 0, offers: new Map([['s', offer(0)]]) };
       const quiet = () => undefined;
       const change = async (_, edit) => edit(undefined);
-      const store = { isShared: false, load: async () => new Map(), change, isLost: () => false, onChange: () => quiet };
+      const store = {
+        isShared: false,
+        load: async () => new Map(),
+        change,
+        isLost: () => false,
+        onChange: () => quiet,
+      };
       const log = { error: quiet, warn: quiet, info: quiet, debug: quiet };
       const told = { told: quiet, toldMore: quiet, changed: quiet };
       const options = { store, settings: () => settings, catalogue: () => catalogue, ...told, log };

@@ -91,7 +91,10 @@ async function work(hub, tools, seconds) {
   const kinds = [
     calling('sio'),
     calling('web'),
-    () => inSession((session) => session.call(tools.of('sio', 'big'), '{"kb":200,"tag":"large"}', 'large').then(() => done.calls++)),
+    () =>
+      inSession((session) =>
+        session.call(tools.of('sio', 'big'), '{"kb":200,"tag":"large"}', 'large').then(() => done.calls++),
+      ),
     () => toolNames(target).then(() => done.lists++),
     () => refusedBody(target).then(() => done.refused++),
     async () => {

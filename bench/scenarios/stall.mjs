@@ -6,7 +6,8 @@ import { after, percentile } from '../lib/numbers.mjs';
 import { onLoadCore } from '../lib/processes.mjs';
 import { openSession, toolNames } from '../lib/session.mjs';
 
-export const about = 'the longest stop of the main thread beside large bodies, large lists, large results and many calls';
+export const about =
+  'the longest stop of the main thread beside large bodies, large lists, large results and many calls';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const flags = [...nodeFlags, ...delayFlags];
@@ -50,7 +51,8 @@ async function measure(hub, rounds, note) {
     'a body of 7 MB that is no JSON': () => post(call(`${small},`)),
     'a call with 7 MB of arguments': () => post(call(small)),
     'a list of 10 000 tools': () => toolNames(hub.target),
-    'a result of 50 MB': () => post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${huge}","arguments":{"mb":50}}}`),
+    'a result of 50 MB': () =>
+      post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${huge}","arguments":{"mb":50}}}`),
     '5 000 calls of 64 clients': () => many(hub, echo),
   };
   for (let round = -1; round < rounds; round++) {
@@ -69,6 +71,7 @@ async function during(hub, session, echo, work) {
   let over = false;
   const took = [];
   const calls = (async () => {
+    // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- changed below, when the work is done
     while (!over) {
       const from = performance.now();
       await session.call(echo, '{"message":"beside"}', 'beside');

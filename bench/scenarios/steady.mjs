@@ -33,7 +33,7 @@ export async function run({ rounds, seconds, extra, note, only }) {
       }
     }
   } finally {
-    await web.close();
+    web.close();
   }
 }
 
@@ -44,7 +44,8 @@ export async function run({ rounds, seconds, extra, note, only }) {
 async function warm(one) {
   one.tool = (await ready(one, 5)).of('web', 'echo');
   const readings = [];
-  for (let time = 0; time < 3; time++) readings.push((await load(one, one.tool, 64, { calls: Infinity, seconds: 3 })).perSecond);
+  for (let time = 0; time < 3; time++)
+    readings.push((await load(one, one.tool, 64, { calls: Infinity, seconds: 3 })).perSecond);
   one.capacity = median(readings.slice(1));
   await after(restMs);
   return one;
@@ -67,14 +68,17 @@ async function steady({ target, tool }, rate, seconds) {
         session.call(tool, `{"message":"n${n}."}`, `n${n}.`).then(() => {
           took.push(performance.now() - at);
           idle.push(session);
-          if (++answered === total) done();
+          answered += 1;
+          // oxlint-disable-next-line promise/no-callback-in-promise -- of many calls, the last one ends the wait
+          if (answered === total) done();
           else if (due.length > 0) send();
         }, failed);
       }
     };
     const tick = () => {
       const now = performance.now();
-      for (; planned < total && begin + (planned * 1000) / rate <= now; planned++) due.push({ n: planned, at: begin + (planned * 1000) / rate });
+      for (; planned < total && begin + (planned * 1000) / rate <= now; planned++)
+        due.push({ n: planned, at: begin + (planned * 1000) / rate });
       send();
       if (planned < total) setTimeout(tick, 1);
     };

@@ -18,8 +18,9 @@ createInterface({ input: process.stdin })
   .on('line', (line) => {
     const { id, method, params = {} } = JSON.parse(line);
     if (id === undefined) return;
-    const say = (...parts) =>
-      (last = last.then(() => write([`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, ...parts, '}\n'])));
+    const say = (...parts) => {
+      last = last.then(() => write([`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, ...parts, '}\n']));
+    };
     if (method === 'initialize')
       say(
         JSON.stringify({

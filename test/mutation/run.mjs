@@ -109,7 +109,7 @@ async function tried(given, found) {
   });
   let last;
   let text = '';
-  const end = () => process.kill(-child.pid, 'SIGKILL');
+  const end = () => process.kill(-Number(child.pid), 'SIGKILL');
   let watch = setTimeout(end, silentMs);
   child.stdout.setEncoding('utf8').on('data', (more) => {
     const lines = (text + more).split('\n');
