@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import type { ImportAnswer } from '../../src/core/answers/settings.ts';
+import type { ImportAnswer } from '../../src/core/answers/imports.ts';
 import { api, login } from '../kit/api.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 

@@ -18,7 +18,6 @@ import {
   yes,
 } from './schema.ts';
 import { type ReasonCode, reasonTable } from '../reasons.ts';
-import { problem } from './failures.ts';
 
 // Groups, people and servers, as the API answers them.
 
@@ -375,41 +374,3 @@ export const serverNames = object(
 export type ServerNames = Shape<typeof serverNames>;
 
 export const batchResult = object({ name: text, success: flag, message: text });
-
-const defaultValue: Schema<string | number | boolean | readonly string[]> = {
-  type: ['string', 'number', 'boolean', 'array'],
-};
-
-/** A value that a bundle or an imported server asks for. */
-export const requiredConfig = object(
-  {
-    key: text,
-    title: text,
-    type: oneOf(['string', 'number', 'boolean', 'directory', 'file']),
-    description: text,
-    sensitive: flag,
-  },
-  {
-    default: defaultValue,
-  },
-);
-export type RequiredConfig = Shape<typeof requiredConfig>;
-
-export const importedServer = object({
-  name: text,
-  status: oneOf(['created', 'ready', 'exists', 'invalid']),
-  message: text,
-  config: anyObject,
-  requiredConfig: listOf(requiredConfig),
-});
-export type ImportedServer = Shape<typeof importedServer>;
-
-/** What an import would do, or has done. */
-export const importAnswer = object({
-  dryRun: flag,
-  format: text,
-  servers: listOf(importedServer),
-  notes: listOf(problem),
-  problems: listOf(problem),
-});
-export type ImportAnswer = Shape<typeof importAnswer>;

@@ -10,7 +10,7 @@ import {
   text,
   texts,
 } from '../../core/answers/schema.ts';
-import { importAnswer, requiredConfig } from '../../core/answers/settings.ts';
+import { importAnswer, requiredConfig } from '../../core/answers/imports.ts';
 import {
   enabledInput,
   itemDescriptionInput,

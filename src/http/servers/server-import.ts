@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ImportAnswer } from '../../core/answers/settings.ts';
+import type { ImportAnswer } from '../../core/answers/imports.ts';
 import { type HubError, listed } from '../../core/errors.ts';
 import { invalid, parseInput } from '../../core/input.ts';
 import type { Logger } from '../../core/logger.ts';

@@ -1,19 +1,17 @@
 // The types of what the hub answers are made of the schemas that its own document shows (`/api/docs`).
+export type { ImportAnswer, ImportedServer, RequiredConfig } from '../../../src/core/answers/imports.ts';
 export type {
   AccessKey as Key,
   BuiltinPrompt,
   BuiltinResource,
   Group,
   GroupServer,
-  ImportAnswer,
-  ImportedServer,
   ItemCount,
   LoginSession,
   Me,
   OAuthGrant as Grant,
   UserCredential,
   Prompt,
-  RequiredConfig,
   Resource,
   SecondFactor,
   ServerDetails,
