@@ -90,7 +90,7 @@ test('lines of comments end at 120 columns', () => {
   expect(found).toEqual([]);
 });
 
-test('the changelog tells each change once', () => {
+test('no two entries of the changelog begin alike', () => {
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^- /m).slice(1);
   // Where two branches change the same entry, the merge may keep both.
   const beginnings = changes.map((change) => change.slice(0, 45));
