@@ -6,13 +6,11 @@ import { OTLPLogExporter as ProtoLogs } from '@opentelemetry/exporter-logs-otlp-
 import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtoMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
-import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
-import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
-import { ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
+import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-otlp-proto';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
 import type { Logger } from '../core/logger.ts';
 import type { TelemetryConfig, TelemetrySignal, TelemetryState } from '../core/telemetry.ts';
@@ -24,7 +22,6 @@ import { createDelivery, type Delivery } from './delivery.ts';
 import { telemetryLimits } from './limits.ts';
 import { createOtlpPage } from './otlp-page.ts';
 import { createSampling } from './sampling.ts';
-import { spanBytes } from './span-bytes.ts';
 import { createTracing, type TracingOptions } from './tracing.ts';
 
 // The only place that loads the libraries of OpenTelemetry, and itself loaded only where something is exported.
@@ -75,34 +72,21 @@ export function openExport(config: TelemetryConfig, sources: ExportSources): Exp
 type Configured<Signal extends 'traces' | 'metrics' | 'logs'> = NonNullable<TelemetryConfig[Signal]>;
 
 function openTraces(config: Configured<'traces'>, resource: Resource, version: string, delivery: Delivery) {
-  const options = exporterOptions(config);
-  const exporter = config.protocol === 'http/json' ? new JsonTraces(options) : new ProtoTraces(options);
+  const Exporter = config.protocol === 'http/json' ? JsonTraces : ProtoTraces;
   const processor = new BatchSpanProcessor({
-    exporter: delivery.watch('traces', exporter, config),
+    exporter: delivery.watch('traces', new Exporter(exporterOptions(config)), config),
     maxQueueSize: telemetryLimits.queued,
     maxExportBatchSize: telemetryLimits.batch,
     scheduledDelayMillis: config.everyMs,
   });
-  const traces: TracingOptions['traces'] = {
+  const options: TracingOptions['traces'] = {
     resource,
     instrumentationScope: { name: 'toolhub', version },
     ended: (span) => processor.onEnd(span),
     sampling: createSampling(config.sampler),
     propagates: config.propagates,
   };
-  return { options: traces, close: () => processor.shutdown() };
-}
-
-/** The library's, but for how the bytes are made (`spanBytes`). */
-class ProtoTraces extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
-  constructor(options: ReturnType<typeof exporterOptions>) {
-    const headers = { 'Content-Type': 'application/x-protobuf' };
-    const http = convertLegacyHttpOptions(options, 'TRACES', 'v1/traces', headers);
-    const serializer = { ...ProtobufTraceSerializer, serializeRequest: spanBytes };
-    super(
-      createOtlpHttpExportDelegate(http, serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined),
-    );
-  }
+  return { options, close: () => processor.shutdown() };
 }
 
 function openMetrics(
