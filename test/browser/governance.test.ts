@@ -17,7 +17,12 @@ beforeAll(async () => {
   const text = '@approve("admin") @message("Look first.") forbid(principal, action, resource == Tool::"s/echo");';
   hub = await testHub({
     mcpServers: { s: { ...server.config, visibility: 'public' } },
-    systemConfig: { policies: [{ id: 'ask', text }], pins: { mode: 'hold' } },
+    groups: [{ id: 'g1', name: 'dev', servers: ['s'] }],
+    systemConfig: {
+      policies: [{ id: 'ask', text }],
+      pins: { mode: 'hold' },
+      routing: { enableGroupNameRoute: false },
+    },
   });
   await hub.connected(1);
   token = await login(hub);
@@ -145,6 +150,10 @@ test('a policy begins with an example, is tried on recorded calls, and its mista
   await row.getByText('Names Tool::"s/echo"').waitFor();
   expect((await call('x')).status).toBe(403);
 
+  // The addresses that open them: here groups have none by their names.
+  const endpoint = page.getByLabel('At the endpoint');
+  expect(await endpoint.getByRole('option').allTextContents()).toEqual(['/mcp', '/mcp/g1', '/mcp/s']);
+  await endpoint.selectOption('/mcp/g1');
   await page.getByLabel('Tool', { exact: true }).fill('s/echo');
   await page.getByRole('button', { name: 'Show the steps' }).click();
   const steps = page.getByText('The call does not go to its server as it is.').locator('..');

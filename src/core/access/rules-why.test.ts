@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { entry, group, key, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { anonymous, anonymousOutside, appPrincipal, issuedPrincipal, type Principal } from './principal.ts';
-import { endpointNameOf, granted, groupOf, groupsOf, reachesMember, resolve, whyReached } from './rules.ts';
+import { endpointNameOf } from './endpoint.ts';
+import { granted, groupOf, groupsOf, reachesMember, resolve, whyReached } from './rules.ts';
 import type { Scope } from './scope.ts';
 
 // Why something is reached, and by which names.

@@ -2,6 +2,7 @@ import { anonymousGrant, everything, grantOf, isMember, isOfAdmin, isPublic } fr
 import { keyOpensGroup, keyOpensServer, narrowed, seesGroup, type Grant } from './grants.ts';
 import { identity, isAdmin, type Identity } from './identity.ts';
 import { HubError } from '../errors.ts';
+import { groupNamed } from './endpoint.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
 import type { GroupServer, GroupSettings, Selection } from '../settings/group.ts';
@@ -209,15 +210,4 @@ function whole(server: ServerSettings, grant: Grant): ScopeMember {
 function groupFor(settings: Settings, name: string, who: Identity): GroupSettings | undefined {
   const group = groupNamed(settings, name);
   return group && seesGroup(who, group) ? group : undefined;
-}
-
-/** By id first, then by name, unless `routing.enableGroupNameRoute` is false. */
-function groupNamed({ groups, system }: Settings, name: string): GroupSettings | undefined {
-  const byId = groups.find((group) => group.id === name);
-  return byId ?? (system.routing.enableGroupNameRoute ? groups.find((group) => group.name === name) : undefined);
-}
-
-/** The name by which the group's endpoint is reached: its own, or its id where its own leads nowhere or elsewhere. */
-export function endpointNameOf(settings: Settings, group: GroupSettings): string {
-  return groupNamed(settings, group.name) === group ? group.name : group.id;
 }

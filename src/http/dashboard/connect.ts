@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { isPerUser } from '../../core/access/per-user.ts';
 import { anonymous } from '../../core/access/principal.ts';
-import { endpointNameOf } from '../../core/access/rules.ts';
+import { endpointNameOf } from '../../core/access/endpoint.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Views } from '../../core/access/view.ts';
 import type { Connect } from '../../core/answers/records.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { endpointNameOf } from '../../core/access/rules.ts';
+import { endpointNameOf } from '../../core/access/endpoint.ts';
 import type { Scope } from '../../core/access/scope.ts';
 import type { Target, View, Views } from '../../core/access/view.ts';
 import { searchServer } from '../../core/activity.ts';

@@ -1,4 +1,5 @@
-import { endpointNameOf, reaches, reachesGroup } from '../../core/access/rules.ts';
+import { endpointNameOf } from '../../core/access/endpoint.ts';
+import { reaches, reachesGroup } from '../../core/access/rules.ts';
 import { saying } from '../../core/sentences.ts';
 import type { GroupSettings } from '../../core/settings/group.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';

@@ -14,6 +14,7 @@ export interface System {
   readonly routing?: {
     readonly enableBearerAuth?: boolean;
     readonly enableGlobalRoute?: boolean;
+    readonly enableGroupNameRoute?: boolean;
     readonly openApiAccess?: 'open' | 'authenticated' | 'off';
   };
   readonly auth?: { readonly requireSecondFactor?: 'no' | 'admins' | 'everyone' };

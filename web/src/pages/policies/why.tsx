@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { endpointNameOf } from '../../../../src/core/access/endpoint.ts';
 import { groupsQuery, keysQuery, serverNamesQuery, usersQuery } from '../../api/queries.ts';
+import { systemQuery } from '../../api/system.ts';
 import type { Explanation } from '../../api/types.ts';
 import { matches } from '../../lib/search.ts';
 import { problemAt } from '../../lib/problems.ts';
@@ -112,7 +114,10 @@ function Who({ caller, onCaller, endpoint, onEndpoint }: WhoProps) {
   const { data: keys = [] } = useQuery(keysQuery);
   const { data: groups = [] } = useQuery(groupsQuery);
   const { data: servers = [] } = useQuery(serverNamesQuery);
-  const names = [...groups.map(({ name }) => name), ...servers.map(({ name }) => name)];
+  const { data: system } = useQuery(systemQuery);
+  const routing = { enableGroupNameRoute: system?.routing?.enableGroupNameRoute !== false };
+  const routes = { groups, system: { routing } };
+  const names = [...groups.map((group) => endpointNameOf(routes, group)), ...servers.map(({ name }) => name)];
   return (
     <>
       <SelectField
