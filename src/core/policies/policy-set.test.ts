@@ -193,6 +193,23 @@ describe('a policy concerns only what it names', () => {
   });
 
   test.each([
+    ['readResource', 'Resource'],
+    ['getPrompt', 'Prompt'],
+  ] as const)('%s, also of what has a name like that of a tool which was asked about before', (action, type) => {
+    const texts = [
+      `forbid(principal, action == Action::"${action}", resource);`,
+      'forbid(principal, action, resource is Tool);',
+    ];
+    const resource = { ...query, type };
+    for (const [i, text] of texts.entries()) {
+      const call = setOf(text);
+      for (const key of [`${action}\nquery`, 'query'])
+        expect(call({ resource: { ...query, key } })).toEqual(i === 0 ? passes : refused);
+      expect(call({ action, resource })).toEqual(i === 0 ? refused : passes);
+    }
+  });
+
+  test.each([
     ['principal', 'ann bob key anonymous'],
     ['principal == User::"ann"', 'ann'],
     ['principal == Key::"ann"', 'key'],

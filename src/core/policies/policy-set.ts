@@ -157,13 +157,12 @@ function argsOf(rules: readonly Rule[]): Slice['args'] {
 
 /** The rules that concern an action at a resource, found once for each. */
 function sliced(rules: readonly Rule[]) {
-  const slices = new Map<string, Map<string, Slice>>();
+  const slices = new Map<PolicyAction, Map<string, Map<string, Slice>>>();
   let kept = 0;
   return (action: PolicyAction, type: PolicyResource['type'], server: string, key: string): Slice => {
-    // By server, then by name: V8 hashes a text that was joined for each call.
-    const ofServer = slices.get(server) ?? new Map<string, Slice>();
-    const name = action === 'call' ? key : `${action}\n${key}`;
-    let slice = ofServer.get(name);
+    // By action, by server, then by name: V8 hashes a text that was joined for each call, and a server names a tool
+    // as it likes, also as a joined text would be.
+    let slice = slices.get(action)?.get(server)?.get(key);
     if (!slice) {
       const itself = { type, id: `${server}/${key}` };
       slice = sliceOf(
@@ -174,7 +173,8 @@ function sliced(rules: readonly Rule[]) {
         kept = 0;
       }
       kept++;
-      slices.set(server, (slices.get(server) ?? new Map<string, Slice>()).set(name, slice));
+      const ofAction = slices.get(action) ?? new Map<string, Map<string, Slice>>();
+      slices.set(action, ofAction.set(server, (ofAction.get(server) ?? new Map<string, Slice>()).set(key, slice)));
     }
     return slice;
   };
