@@ -85,7 +85,10 @@ export const upstreamLimits = {
   installLeftMs: 30 * 60_000,
   /** The processes of launchers are looked at this often: what the start of a server loses by it at most. */
   installLookMs: 150,
-  /** What group a process is in is remembered from one look to the next, and where the last was this long ago not. */
+  /**
+   * What process group a process is in is remembered from one look to the next, and read again where the last look was
+   * this long ago.
+   */
   groupsKnownMs: 2_000,
   /**
    * A launcher that has a process at work for this long may have started a program that is not recognised, so it is
@@ -253,6 +256,12 @@ export const upstreamLimits = {
   serverLogLastLines: 200,
   serverLogPauseMs: 500,
 
+  /** Processes and threads in the container of one server: a browser that a server drives takes some 200. */
+  containerProcesses: 512,
+  /** How often the control group of a program that has ended is removed, which works once the last process is gone. */
+  groupRemovals: 20,
+  groupRemovalMs: 500,
+
   // servers that flood the hub
 
   /**
@@ -362,9 +371,4 @@ export const upstreamLimits = {
    */
   tokenClaimMs: 45_000,
   tokenClaimPollMs: 100,
-  /** Processes and threads in the container of one server: a browser that a server drives takes some 200. */
-  containerProcesses: 512,
-  /** How often the control group of a program that has ended is removed, which works once the last process is gone. */
-  groupRemovals: 20,
-  groupRemovalMs: 500,
 } as const;
