@@ -76,7 +76,7 @@ async function call(client, name, args) {
 
 /** Until the server is connected, or nothing more can be done about it; signs in where that is what it waits for. */
 async function ready() {
-  for (let left = signIns, tries = 0; tries < 200; tries++) {
+  for (let left = signIns, tries = 0; tries < 2_400; tries++) {
     const { status, error } = await server();
     if (status === 'connected') return;
     if (status === 'oauth_required' && (left-- === 0 || !(await signIn()))) throw new Error(`No sign-in: ${error}`);
