@@ -184,6 +184,10 @@ export const reasonTable = {
     text: '{{where}} answered {{status}}: the credential does not allow this.',
     advice: 'Give its token the rights that the server needs, or use another one.',
   },
+  no_sign_in: {
+    text: '{{where}} wants a credential, and offers no sign-in (OAuth) that the hub can use.',
+    advice: 'Give it a token in "headers" (Authorization), or name its authorization server in "oauth.issuer".',
+  },
   no_endpoint: {
     text: '{{where}} answered {{status}}.',
     advice: 'Is this the address of its MCP endpoint? Many end in /mcp or /sse.',

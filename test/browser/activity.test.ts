@@ -85,6 +85,20 @@ describe('calls', () => {
     await page.getByRole('dialog', { name: 'fail' }).waitFor();
   });
 
+  test('that failed in one second have one time', async () => {
+    const page = await visit(hub, '/account');
+    await page.route('**/api/activities/failures*', async (route) => {
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: object[] };
+      const times = { first: '2026-01-02T03:04:05.006Z', last: '2026-01-02T03:04:05.007Z' };
+      await route.fulfill({ response: answer, json: { data: data.map((cause) => ({ ...cause, ...times })) } });
+    });
+    await follow(page, '/activity');
+    const causes = page.getByRole('list', { name: 'Why calls failed' });
+    await causes.getByText(/2 Jan 2026|Jan 2, 2026/).waitFor();
+    expect((await causes.textContent())?.match(/2026/g)).toHaveLength(1);
+  });
+
   test('that failed come with what their server said meanwhile, for those who may read its log', async () => {
     const [failed] = (await api(hub, 'GET', '/activities?status=error&limit=1', { token: admin })).body
       .data as Activity[];

@@ -206,6 +206,53 @@ describe('many servers', () => {
   });
 });
 
+describe('what a server lacks', () => {
+  let lacking: TestHub;
+
+  beforeAll(async () => {
+    const { config } = await hostileHttp({ tools: ['echo'] });
+    lacking = await testHub({
+      mcpServers: {
+        mail: (await hostileHttp({ status: 401 })).config,
+        noisy: hostileStdio({ firstWords: 'Hello\n', silentOn: ['initialize'] }).config,
+        notes: { ...config, headers: { Authorization: 'Bearer ${TOKEN_OF_NOTES}' } },
+      },
+      env: { CONNECT_TIMEOUT_MS: '1000' },
+    });
+    await lacking.connected(1);
+  });
+
+  test('is said whole in the list of a phone, and what to do, in the language of the page', async () => {
+    const page = await visit(lacking, '/servers', { width: 390 });
+    const wrong = /wants a credential, and offers no sign-in \(OAuth\) that the hub can use\./;
+    const row = page.getByRole('listitem').filter({ hasText: wrong });
+    const lines = await row.getByText(wrong).evaluate((said) => said.getClientRects().length);
+    expect(lines).toBeGreaterThan(2);
+    await page.evaluate(() => localStorage.setItem('toolhub.language', 'de'));
+    await page.reload();
+    await page.getByRole('link', { name: 'mail' }).click();
+    await page.getByText('verlangt Zugangsdaten und bietet keine Anmeldung (OAuth)').waitFor();
+    await page.getByText('Geben Sie ihm unter „Header“ einen Token').waitFor();
+  });
+
+  test('is a variable: where it is set is said, and leads there', async () => {
+    const page = await visit(lacking, '/servers/notes');
+    const hint = page.getByRole('status').filter({ hasText: 'TOKEN_OF_NOTES' });
+    await hint.getByText(/Set each in the environment of the hub/).waitFor();
+    await hint.getByRole('link', { name: 'Change the configuration' }).click();
+    await page.waitForURL(/tab=config/);
+  });
+
+  test('is corrected by a button that stays while the hub tries again', async () => {
+    const page = await visit(lacking, '/servers/noisy');
+    await page.getByText('what is no MCP message: "Hello"').waitFor();
+    await page.getByRole('button', { name: 'Reconnect' }).click();
+    const trying = page.getByRole('region', { name: 'Connecting' });
+    await trying.getByText('what is no MCP message: "Hello"').waitFor();
+    await trying.getByRole('link', { name: 'Change the configuration' }).waitFor();
+  });
+});
+
 describe('a server', () => {
   test('that dies while its page is open says so, with its last words, and comes back by itself', async () => {
     const page = await visit(hub, '/servers/mortal');

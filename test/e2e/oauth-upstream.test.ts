@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
+import { hostileHttp } from '../kit/hostile.ts';
 import { storedSettings } from '../kit/hub-database.ts';
 import { tlsInFrontOf } from '../kit/https.ts';
 import { oauthFixture, type OAuthFixture } from '../kit/oauth-server.ts';
@@ -238,7 +239,7 @@ test.each([
   const { hub, admin } = await guardedHub(fixture);
   const { error, oauth } = await status(hub, admin, 'disconnected');
   expect(oauth).toBeUndefined();
-  expect(error).toMatch(/Cannot sign in to server "mail"/);
+  expect(error).toMatch(/Cannot sign in to server "mail"|offers no sign-in \(OAuth\)/);
   expect(fixture.authorizations).toHaveLength(0);
 });
 
@@ -569,6 +570,16 @@ test('a credential of the settings stays the only one', async () => {
   expect(fixture.refusals.every((token) => token === 'wrong')).toBe(true);
   const begun = await api(hub, 'POST', '/servers/mail/oauth/authorize', { token: admin });
   expect(begun.status, begun.text).toBe(409);
+});
+
+test('a server that wants a credential and offers no sign-in is named as that, with what to do', async () => {
+  const { url, config } = await hostileHttp({ status: 401 });
+  const hub = await testHub({ mcpServers: { mail: config } });
+  const admin = await login(hub);
+  expect(await status(hub, admin, 'disconnected')).toMatchObject({
+    error: `${url}/mcp wants a credential, and offers no sign-in (OAuth) that the hub can use. Give it a token in "headers" (Authorization), or name its authorization server in "oauth.issuer".`,
+    reason: { code: 'no_sign_in', values: { where: `${url}/mcp` } },
+  });
 });
 
 test('no token, code or secret is in any answer, log or file', async () => {

@@ -143,8 +143,9 @@ function tokensOf(wire: WireTokens, before: Pick<OAuthTokens, 'scope' | 'refresh
 export function refusalOf(error: unknown, attempt: string, told?: string): HubError {
   const more = told === undefined ? {} : { told };
   if (error instanceof HubError) {
-    const { code, message, cause } = error;
-    return new HubError(code, message.startsWith(attempt) ? message : `${attempt}: ${message}`, { cause, ...more });
+    const { code, message, cause, reason } = error;
+    const text = message.startsWith(attempt) ? message : `${attempt}: ${message}`;
+    return new HubError(code, text, { cause, reason, ...more });
   }
   const code = error instanceof OAuthError && isFailureCode(error.code) ? error.code : undefined;
   // What the client makes of a body that is no OAuth error.

@@ -11,6 +11,7 @@ import {
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client';
 import { HubError } from '../../core/errors.ts';
+import { type Reason, reasonWords } from '../../core/reasons.ts';
 import type { OAuthSettings } from '../../core/settings/server.ts';
 import type { Authority, Fetch } from './authorization-server.ts';
 import { clientMetadata, type OAuthClient } from './oauth-client.ts';
@@ -191,9 +192,8 @@ function offline(asked: string | undefined, { scopes_supported: known }: Authori
   return asked !== undefined && known?.includes('offline_access') === true ? 'offline_access' : undefined;
 }
 
-function noSignIn(url: URL): HubError {
-  return new HubError(
-    'upstream_failed',
-    `${url.origin}${url.pathname} requires authorization and offers no sign-in (OAuth) that the hub can use. Give it a credential in "headers", or name its authorization server in "oauth".`,
-  );
+function noSignIn({ origin, pathname }: URL): HubError {
+  const reason: Reason = { code: 'no_sign_in', values: { where: `${origin}${pathname}` } };
+  const { text, advice } = reasonWords(reason);
+  return new HubError('upstream_failed', `${text} ${advice}`, { reason });
 }

@@ -48,7 +48,7 @@ export function Panel({ id, title, lead, actions, flush = false, className, chil
     <section {...(id !== undefined && { id })} className={cx('panel min-w-0 scroll-mt-16', className)}>
       {title !== undefined && (
         <div className="border-line flex flex-wrap items-center gap-x-4 gap-y-2 border-b px-4 py-3">
-          <div className="min-w-0 flex-1">
+          <div className="min-w-0 flex-1 basis-32">
             <h2 className="text-sm font-semibold">{title}</h2>
             {lead !== undefined && <p className="text-soft text-xs">{lead}</p>}
           </div>

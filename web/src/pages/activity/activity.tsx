@@ -85,7 +85,7 @@ function Records({ kind }: { readonly kind: (typeof kinds)[number] }) {
   const navigate = useNavigate({ from: '/activity' });
   const open = (id: string) => void navigate({ search: (old) => ({ ...old, call: id }) });
   const filters = (
-    <div className="flex flex-wrap gap-2">
+    <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
       <Filters searches={kind === 'search'} />
     </div>
   );

@@ -34,7 +34,7 @@ export function Causes({ period, filter, onOpen }: CausesProps) {
               </button>
               <p className="text-soft text-xs wrap-anywhere">
                 {serverName(server)} · {tools.map((tool) => tool || t('activity.noName')).join(', ')} ·{' '}
-                {first === last
+                {dateTime(first) === dateTime(last)
                   ? dateTime(last)
                   : t('activity.fromTo', { first: dateTime(first), last: dateTime(last) })}
               </p>

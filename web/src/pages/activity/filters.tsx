@@ -81,7 +81,7 @@ function Choice({ name, label, options }: ChoiceProps) {
   return (
     <Select
       aria-label={label}
-      className="max-w-44"
+      className="w-full sm:w-auto sm:max-w-44"
       value={value}
       onChange={({ target }) => {
         const next = target.value || undefined;

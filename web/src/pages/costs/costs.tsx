@@ -190,12 +190,12 @@ function Sums({ endpoint, on, unused, known }: SumsProps) {
     [t('costs.total'), short(sum), t('costs.ofContext', { share: percent(sum / contextTokens) })],
     [t('costs.tools'), count(on.length), t('costs.ofServers', many(servers))],
     [
-      t('costs.unused'),
+      t('costs.unusedTokens'),
       known.tools ? short(sumOf(unused)) : '–',
       known.tools ? t('costs.number', many(unused.length)) : t('costs.unknown'),
     ],
     [
-      t('costs.search'),
+      t('costs.searchTokens'),
       search.data ? short(searchSum) : '\u00a0',
       search.data && searchSum < sum ? t('costs.saves', { share: percent(1 - searchSum / sum) }) : '',
     ],

@@ -73,7 +73,7 @@ function Mode() {
   const change = useChangeSystem();
   return (
     system && (
-      <label className="text-soft flex flex-wrap items-center gap-2 text-sm">
+      <label className="text-soft flex max-w-full min-w-0 flex-wrap items-center gap-2 text-sm">
         {t('pins.mode')}
         <Select
           value={system.pins?.mode ?? 'warn'}

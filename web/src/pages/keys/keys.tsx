@@ -123,7 +123,7 @@ function KeyRow({ entry, onEdit, onRotate }: KeyRowProps) {
           {entry.readOnly && <Badge>{t('keys.onlyReads')}</Badge>}
           <Expiry at={entry.expiresAt} />
         </p>
-        <p className="text-soft truncate text-xs">
+        <p className="text-soft text-xs wrap-anywhere">
           <code>{token}</code> · <Opens entry={entry} />
           {lastUsedAt !== undefined && ` · ${t('keys.used', { when: relative(lastUsedAt) })}`}
           {allowedAddresses.length > 0 && ` · ${t('keys.fromAddresses', { addresses: allowedAddresses.join(', ') })}`}

@@ -72,9 +72,7 @@ export function ServerRow({ server, isNew = false, foundTools = [], figures, den
             </span>
           )}
         </div>
-        <p className={cx('text-soft truncate text-sm', dense && 'hidden min-w-0 flex-1 sm:block')}>
-          <About server={server} foundTools={foundTools} />
-        </p>
+        <About server={server} foundTools={foundTools} dense={dense} />
         {!dense && <FiguresLine name={name} figures={figures} />}
       </div>
       <Figures name={name} figures={figures} dense={dense} />
@@ -117,12 +115,26 @@ function Tools({ tools, dense }: { readonly tools: ServerSummary['tools']; reado
   );
 }
 
-/** The tools that were searched for, what is wrong, or what it is. */
-function About({ server, foundTools }: Required<Pick<ServerRowProps, 'server' | 'foundTools'>>) {
+/** The tools that were searched for, what is wrong, or what it is. What is wrong is the last to be cut off. */
+function About({ server, foundTools, dense }: Required<Pick<ServerRowProps, 'server' | 'foundTools' | 'dense'>>) {
+  const isBroken = server.error !== null && server.status !== 'connected';
+  const inLine = isBroken ? 'line-clamp-4 wrap-anywhere' : 'truncate';
+  return (
+    <p className={cx('text-soft text-sm', dense ? 'hidden min-w-0 flex-1 truncate sm:block' : inLine)}>
+      <Words server={server} foundTools={foundTools} isBroken={isBroken} />
+    </p>
+  );
+}
+
+interface WordsProps extends Required<Pick<ServerRowProps, 'server' | 'foundTools'>> {
+  readonly isBroken: boolean;
+}
+
+function Words({ server, foundTools, isBroken }: WordsProps) {
   const { t } = useTranslation();
-  const { description, status, error, type, unsetVariables = [] } = server;
+  const { description, type, unsetVariables = [] } = server;
   if (foundTools && foundTools.length > 0) return <code className="text-xs">{foundTools.slice(0, 20).join(', ')}</code>;
-  if (error !== null && status !== 'connected')
+  if (isBroken)
     return <span className="text-bad">{[whatIsWrong(server), whatToDo(server)].filter(Boolean).join(' · ')}</span>;
   if (unsetVariables.length > 0)
     return <span className="text-warn">{t('servers.unset', { names: unsetVariables.join(', ') })}</span>;

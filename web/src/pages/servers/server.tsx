@@ -63,9 +63,18 @@ function Shown({ server }: { readonly server: ServerDetails }) {
       <KeptPayloads server={server} />
       <Trouble server={server} />
       {unsetVariables.length > 0 && (
-        <p role="status" className="bg-warn-wash text-warn rounded-lg px-4 py-3 text-sm wrap-anywhere">
-          {t('servers.unset', { names: unsetVariables.join(', ') })}
-        </p>
+        <div
+          role="status"
+          className="bg-warn-wash text-warn flex flex-wrap items-center gap-3 rounded-lg px-4 py-3 text-sm"
+        >
+          <div className="min-w-0 flex-1 basis-60">
+            <p className="font-medium wrap-anywhere">{t('servers.unset', { names: unsetVariables.join(', ') })}</p>
+            <p>{t('servers.unsetFix')}</p>
+          </div>
+          {server.status === 'connected' && server.configRestricted !== true && !boot.readonly && (
+            <EditLink name={name}>{t('servers.configure')}</EditLink>
+          )}
+        </div>
       )}
       <Content server={server} />
     </Page>
@@ -131,6 +140,9 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
   const wrong = whatIsWrong(server);
   const condition = conditionOf(server);
   if (condition === 'connected') return null;
+  // Also while the hub tries again: a button that goes and comes moves what is below it.
+  const isBroken =
+    condition === 'unusable' || condition === 'disconnected' || (condition === 'connecting' && wrong !== undefined);
   return (
     <section aria-label={t(`servers.state.${condition}`)} className="panel overflow-hidden">
       <div className="flex flex-col gap-1 p-4">
@@ -141,7 +153,7 @@ function Trouble({ server }: { readonly server: ServerDetails }) {
         <p className="text-soft text-sm tabular-nums empty:hidden">
           <Timing server={server} />
         </p>
-        {configRestricted !== true && !boot.readonly && (condition === 'disconnected' || condition === 'unusable') && (
+        {configRestricted !== true && !boot.readonly && isBroken && (
           <p className="mt-2">
             <EditLink name={name}>{t(condition === 'unusable' ? 'servers.correct' : 'servers.configure')}</EditLink>
           </p>

@@ -106,7 +106,9 @@ function UserRow({ user, onEdit }: { readonly user: User; readonly onEdit: () =>
           {me.username === username && <Badge>{t('users.you')}</Badge>}
           {user.secondFactor === true && <Badge tone="good">{t('factor.title')}</Badge>}
         </p>
-        <p className="text-soft truncate text-xs">{isAdmin ? t('users.reachAll') : reach || t('users.noReach')}</p>
+        <p className="text-soft line-clamp-3 text-xs wrap-anywhere">
+          {isAdmin ? t('users.reachAll') : reach || t('users.noReach')}
+        </p>
       </div>
       <p className="text-soft hidden text-right text-xs sm:block">
         {email}

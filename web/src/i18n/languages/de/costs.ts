@@ -11,6 +11,8 @@ export const costs: Texts['costs'] = {
   search: 'Suche statt Listen',
   saves: 'spart {{share}}',
   total: 'Token je Client',
+  unusedTokens: 'Token ungenutzter Tools',
+  searchTokens: 'Token mit Suche',
   ofContext: '{{share}} eines Kontexts von 200.000',
   tools: 'Gelistete Tools',
   ofServers_one: 'von {{number}} Server',

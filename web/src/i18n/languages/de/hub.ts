@@ -146,6 +146,11 @@ export const reasons: HubTexts['reasons'] = {
     text: '{{where}} antwortete mit {{status}}: Die Zugangsdaten erlauben das nicht.',
     advice: 'Geben Sie dem Token die Rechte, die der Server braucht, oder verwenden Sie einen anderen.',
   },
+  no_sign_in: {
+    text: '{{where}} verlangt Zugangsdaten und bietet keine Anmeldung (OAuth), die der Hub nutzen kann.',
+    advice:
+      'Geben Sie ihm unter „Header“ einen Token (Authorization), oder nennen Sie seinen Autorisierungsserver unter "oauth.issuer".',
+  },
   no_endpoint: {
     text: '{{where}} antwortete mit {{status}}.',
     advice: 'Ist das die Adresse des MCP-Endpunkts? Viele enden auf /mcp oder /sse.',

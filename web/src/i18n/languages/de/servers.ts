@@ -36,6 +36,8 @@ export const servers: Texts['servers'] = {
   done: 'erledigt',
   whatCameOfIt: 'Ergebnis je Server',
   unset: 'Nicht gesetzt, gilt als leer: {{names}}',
+  unsetFix:
+    'Setzen Sie sie in der Umgebung des Hubs oder tragen Sie die Werte in die Konfiguration ein und verbinden Sie neu.',
   emptyTitle: 'Noch kein Server',
   emptyText:
     'Wählen Sie einen aus dem Katalog, fügen Sie ein, was ein anderer Client verwendet, legen Sie ein Bundle ab oder tragen Sie einen von Hand ein.',

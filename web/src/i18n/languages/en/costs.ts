@@ -9,6 +9,8 @@ export const costs = {
   search: 'Search in place of lists',
   saves: 'saves {{share}}',
   total: 'Tokens per client',
+  unusedTokens: 'Tokens of unused tools',
+  searchTokens: 'Tokens with a search',
   ofContext: '{{share}} of a context of 200,000',
   tools: 'Listed tools',
   ofServers_one: 'of {{number}} server',

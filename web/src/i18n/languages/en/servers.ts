@@ -38,6 +38,7 @@ export const servers = {
   ownMissing:
     'Each user has credentials of their own here, and yours are not set: your calls are refused until they are.',
   unset: 'Not set, and taken as empty: {{names}}',
+  unsetFix: 'Set each in the environment of the hub, or write its value into the configuration, and reconnect.',
   emptyTitle: 'No server yet',
   emptyText: 'Pick one from the catalogue, paste what another client uses, drop a bundle, or add one by hand.',
   emptyUser: 'You have not been given a server yet. Ask an admin, or add a remote one of your own.',

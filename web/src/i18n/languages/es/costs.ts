@@ -11,6 +11,8 @@ export const costs: Texts['costs'] = {
   search: 'Búsqueda en lugar de listas',
   saves: 'ahorra {{share}}',
   total: 'Tokens por cliente',
+  unusedTokens: 'Tokens de herramientas sin uso',
+  searchTokens: 'Tokens con búsqueda',
   ofContext: '{{share}} de un contexto de 200 000',
   tools: 'Herramientas listadas',
   ofServers_one: 'de {{number}} servidor',

@@ -131,6 +131,10 @@ export const reasons: HubTexts['reasons'] = {
     text: '{{where}} ha respondido {{status}}: las credenciales no lo permiten.',
     advice: 'Da al token los permisos que necesita el servidor, o usa otro.',
   },
+  no_sign_in: {
+    text: '{{where}} pide credenciales y no ofrece un inicio de sesión (OAuth) que el hub pueda usar.',
+    advice: 'Dale un token en «Encabezados» (Authorization), o indica su servidor de autorización en "oauth.issuer".',
+  },
   no_endpoint: {
     text: '{{where}} ha respondido {{status}}.',
     advice: '¿Es esta la dirección de su endpoint MCP? Muchas terminan en /mcp o /sse.',

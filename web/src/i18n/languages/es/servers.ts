@@ -38,6 +38,7 @@ export const servers: Texts['servers'] = {
   done: 'hecho',
   whatCameOfIt: 'Resultado por servidor',
   unset: 'Sin definir, se toman como vacías: {{names}}',
+  unsetFix: 'Defínelas en el entorno del hub, o escribe los valores en la configuración, y vuelve a conectar.',
   emptyTitle: 'Aún no hay servidores',
   emptyText: 'Elige uno del catálogo, pega lo que usa otro cliente, arrastra un bundle o introduce uno a mano.',
   emptyUser: 'Aún no tienes ningún servidor asignado. Pídeselo a un administrador, o añade un servidor remoto propio.',

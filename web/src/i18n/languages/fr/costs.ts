@@ -11,6 +11,8 @@ export const costs: Texts['costs'] = {
   search: 'Recherche au lieu de listes',
   saves: 'économise {{share}}',
   total: 'Tokens par client',
+  unusedTokens: 'Tokens des outils inutilisés',
+  searchTokens: 'Tokens avec la recherche',
   ofContext: '{{share}} d’un contexte de 200 000',
   tools: 'Outils listés',
   ofServers_one: 'de {{number}} serveur',

@@ -138,6 +138,11 @@ export const reasons: HubTexts['reasons'] = {
     text: '{{where}} a répondu {{status}} : ces identifiants ne le permettent pas.',
     advice: 'Donnez au jeton les droits dont le serveur a besoin, ou utilisez-en un autre.',
   },
+  no_sign_in: {
+    text: '{{where}} demande des identifiants et n’offre aucune connexion (OAuth) que le hub puisse utiliser.',
+    advice:
+      'Donnez-lui un jeton dans « En-têtes » (Authorization), ou indiquez son serveur d’autorisation dans "oauth.issuer".',
+  },
   no_endpoint: {
     text: '{{where}} a répondu {{status}}.',
     advice: 'Est-ce bien l’adresse de son endpoint MCP ? Beaucoup finissent par /mcp ou /sse.',

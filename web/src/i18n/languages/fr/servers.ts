@@ -38,6 +38,8 @@ export const servers: Texts['servers'] = {
   done: 'fait',
   whatCameOfIt: 'Résultat par serveur',
   unset: 'Non définies, considérées comme vides : {{names}}',
+  unsetFix:
+    'Définissez-les dans l’environnement du hub, ou inscrivez les valeurs dans la configuration, puis reconnectez.',
   emptyTitle: 'Aucun serveur',
   emptyText:
     'Choisissez-en un dans le catalogue, collez la configuration d’un autre client, déposez un bundle, ou saisissez-en un à la main.',

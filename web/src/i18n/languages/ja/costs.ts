@@ -10,6 +10,8 @@ export const costs: Texts['costs'] = {
   search: '一覧の代わりに検索',
   saves: '{{share}} 節約',
   total: 'クライアントあたりのトークン',
+  unusedTokens: '未使用ツールのトークン',
+  searchTokens: '検索時のトークン',
   ofContext: 'コンテキスト 200,000 の {{share}}',
   tools: '一覧にあるツール',
   ofServers_other: '{{number}} サーバー',

@@ -143,6 +143,10 @@ export const reasons: HubTexts['reasons'] = {
     text: '{{where}} が {{status}} を返しました。この認証情報には権限がありません。',
     advice: 'サーバーに必要な権限をトークンに与えるか、別のトークンを使用してください。',
   },
+  no_sign_in: {
+    text: '{{where}} は認証情報を求めていますが、ハブが使えるサインイン (OAuth) を提供していません。',
+    advice: '「ヘッダー」にトークン (Authorization) を設定するか、"oauth.issuer" に認可サーバーを指定してください。',
+  },
   no_endpoint: {
     text: '{{where}} が {{status}} を返しました。',
     advice: 'MCP エンドポイントのアドレスは正しいですか？多くは /mcp または /sse で終わります。',

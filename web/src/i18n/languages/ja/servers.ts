@@ -34,6 +34,7 @@ export const servers: Texts['servers'] = {
   done: '完了',
   whatCameOfIt: 'サーバーごとの結果',
   unset: '未設定のため空として扱われます: {{names}}',
+  unsetFix: 'ハブの環境で設定するか、値を設定に書き込んで、再接続してください。',
   emptyTitle: 'サーバーはまだありません',
   emptyText:
     'カタログから選択するか、他のクライアントの設定を貼り付けるか、バンドルをドロップするか、手動で追加してください。',

@@ -10,6 +10,8 @@ export const costs: Texts['costs'] = {
   search: '用搜索代替列表',
   saves: '节省 {{share}}',
   total: '每个客户端的 token',
+  unusedTokens: '未调用工具的 token',
+  searchTokens: '改用搜索时的 token',
   ofContext: '占 200,000 上下文的 {{share}}',
   tools: '列出的工具',
   ofServers_other: '来自 {{number}} 个服务器',

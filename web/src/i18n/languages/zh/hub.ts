@@ -109,6 +109,10 @@ export const reasons: ReasonTexts = {
     text: '{{where}} 返回 {{status}}：该凭据没有这项权限。',
     advice: '请给该令牌所需的权限，或换一个令牌。',
   },
+  no_sign_in: {
+    text: '{{where}} 需要凭据，但没有提供本 hub 可用的登录方式（OAuth）。',
+    advice: '请在“请求头”中填写令牌（Authorization），或在 "oauth.issuer" 中指定其授权服务器。',
+  },
   no_endpoint: {
     text: '{{where}} 返回 {{status}}。',
     advice: '这是它的 MCP 端点地址吗？许多地址以 /mcp 或 /sse 结尾。',

@@ -35,6 +35,7 @@ export const servers: Texts['servers'] = {
   needsYou: '需要你处理',
   ownMissing: '此服务器由每个用户使用自己的凭据，你的凭据尚未设置：在设置之前，你的调用会被拒绝。',
   unset: '未设置，按空值处理：{{names}}',
+  unsetFix: '请在 hub 的环境中设置，或把值写入配置，然后重新连接。',
   anyStatus: '所有状态',
   emptyTitle: '还没有服务器',
   emptyText: '从服务器目录中挑选、粘贴其他客户端的配置、拖入安装包，或手动添加。',
