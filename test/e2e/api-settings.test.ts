@@ -299,6 +299,8 @@ describe('POST /mcp-settings/import', () => {
     ['', '{"mcpServers":{"x":{"command":7}}}'],
     ['', '{}'],
     ['', '[]'],
+    ['', '{"mcpServers":[]}'],
+    ['?mode=replace', '{"mcpServers":{},"groups":"x","users":[7]}'],
     ['?mode=other', '{"groups":[]}'],
     ['', '{"groups":[{"name":"g","servers":["nobody"]}],"mcpServers":{"":{"command":"x"}}}'],
   ])('refuses%s %s, also to look at, and changes nothing', async (query, body) => {

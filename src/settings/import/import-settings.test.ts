@@ -155,6 +155,26 @@ describe('what an import says of a user’s server that an admin made public', (
   });
 });
 
+test('an import refuses members of another kind, all of them by name, and takes null for what is left out', () => {
+  const file = { mcpServers: [], groups: {}, users: 'ann', systemConfig: true, prompts: 1, bearerKeys: {} };
+  expect(() => importSettings(settings(), file, 'merge', 'admin')).toThrow(
+    expect.objectContaining({
+      problems: [
+        { path: 'mcpServers', message: 'expected object, found an array' },
+        { path: 'groups', message: 'expected array, found an object' },
+        { path: 'users', message: 'expected array, found a string' },
+        { path: 'systemConfig', message: 'expected object, found boolean true' },
+        { path: 'prompts', message: 'expected array, found number 1' },
+        { path: 'bearerKeys', message: 'expected array, found an object' },
+      ],
+    }),
+  );
+  const users = { mcpServers: {}, users: [{ username: 'ann' }, 'bob'] };
+  expect(() => importSettings(settings(), users, 'merge', 'admin')).toThrow('users[1] expected object');
+  const without = { mcpServers: {}, users: null, groups: null };
+  expect(importSettings(settings(), without, 'merge', 'admin')).toEqual([]);
+});
+
 test('a server whose owner is unknown here is the importer’s and switched off; users of the file are known', () => {
   const url = 'https://x.example/mcp';
   const draft: Draft = {

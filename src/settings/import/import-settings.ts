@@ -1,7 +1,8 @@
-import type { HubError } from '../../core/errors.ts';
+import type { HubError, Problem } from '../../core/errors.ts';
 import { invalid, isForbiddenName } from '../../core/input.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { type Draft, type Entry, listOf, renameIn, textOf } from '../document/document.ts';
+import { found } from '../document/report.ts';
 import { exportSettings } from '../export/export-settings.ts';
 import { forgetGroup } from '../group/group-edits.ts';
 import { forgetServer, switchOffUnvouched } from '../server/server-edits.ts';
@@ -33,6 +34,8 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
     const message = 'has none of mcpServers, groups, users, prompts, resources and systemConfig';
     throw invalid(attempt, [{ path: '', message }]);
   }
+  const problems = wrongKinds(given);
+  if (problems.length > 0) throw invalid(attempt, problems);
   const before = exportSettings(draft) as Draft;
   if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
   const idOf = Array.isArray(groups) ? takeGroups(draft, groups, mode, by) : undefined;
@@ -42,6 +45,32 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
     if (Array.isArray(given[kind])) takeOwn(draft, kind, given[kind], mode);
   if (isObject(systemConfig)) draft.systemConfig = kept(systemConfig, before.systemConfig, draft.systemConfig, mode);
   return differences(before, exportSettings(draft));
+}
+
+/** What each member of a settings file has to be; `null` is as good as nothing. */
+const kinds = {
+  mcpServers: 'object',
+  groups: 'array',
+  users: 'array',
+  systemConfig: 'object',
+  prompts: 'array',
+  resources: 'array',
+  bearerKeys: 'array',
+} as const;
+
+/** Members that would be passed over because they are of another kind, also single ones of a list. */
+function wrongKinds(given: Readonly<Entry>): Problem[] {
+  return Object.entries(kinds).flatMap(([member, kind]) => {
+    const value = given[member] ?? undefined;
+    if (value === undefined) return [];
+    const isRight = kind === 'array' ? Array.isArray(value) : isObject(value);
+    if (!isRight) return [{ path: member, message: `expected ${kind}, found ${found(value, [member])}` }];
+    return (Array.isArray(value) ? value : []).flatMap((each: unknown, index) =>
+      isObject(each)
+        ? []
+        : [{ path: `${member}[${index}]`, message: `expected object, found ${found(each, [member])}` }],
+    );
+  });
 }
 
 interface Place {
