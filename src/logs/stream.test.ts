@@ -110,7 +110,7 @@ test.each(['', 'x', '-1', '1e3', "'; drop", '9'.repeat(30)])(
   },
 );
 
-test('clearing is told, also to a reader that was away meanwhile', async () => {
+test('clearing is told; a reader that was away meanwhile begins again with all there is', async () => {
   const { stream, store, say } = await start();
   say('old');
   const reader = read(stream);
@@ -119,9 +119,26 @@ test('clearing is told, also to a reader that was away meanwhile', async () => {
   say('new');
   expect(reader.frames().map(({ event }) => event.type)).toEqual(['initial', 'clear', 'log']);
 
-  const returned = read(stream, { lastEventId: `${reader.frames()[0]?.id}` });
-  await until('the history is there', () => returned.frames().length === 2);
-  expect(returned.frames().map(({ event }) => event.type)).toEqual(['clear', 'initial']);
+  const [before, cleared] = reader.frames();
+  for (const id of [before?.id, cleared?.id]) {
+    const returned = read(stream, { lastEventId: `${id}` });
+    await until('the history is there', () => returned.frames().length > 0);
+    expect(returned.frames().map(({ event }) => event)).toEqual([{ type: 'initial', logs: [expect.anything()] }]);
+    expect(returned.messages()).toEqual(['new']);
+  }
+});
+
+test('a reader that comes back while the log is cleared is not told to keep what it has', async () => {
+  const { stream, book, say } = await start('embedded');
+  say('old');
+  const first = read(stream);
+  await until('the history is there', () => first.frames().length === 1);
+  const returned = read(stream, { lastEventId: `${first.frames()[0]?.id}` });
+  book.clear();
+  say('new');
+  await until('the new one is there', () => returned.messages().includes('new'));
+  expect(returned.frames()[0]?.event).toMatchObject({ type: 'initial' });
+  expect(returned.frames()[0]?.event.resumed).toBeUndefined();
   expect(returned.messages()).toEqual(['new']);
 });
 

@@ -20,8 +20,8 @@ export interface StreamOptions extends LogFilter {
 export interface LogStream {
   /**
    * Writes `{type:"initial", logs}`, then each new entry as it comes, until the reader is closed. With a last event id,
-   * `initial` has only what was missed and says `resumed:true`. Throws HubError `too_many` when `logLimits.logReaders`
-   * are open, `not_ready` after `close`.
+   * `initial` has only what was missed and says `resumed:true`, unless the log was cleared since then: it has all there
+   * is. Throws HubError `too_many` when `logLimits.logReaders` are open, `not_ready` after `close`.
    */
   open(options: StreamOptions, sink: Sink): Reader;
   /** Passes on an entry that another process of this hub has made, and stored. */
@@ -100,14 +100,15 @@ export function createLogStream(feed: LogFeed, store: LogStore): LogStream {
   /** The reader gets new entries already, so no entry is missed between the history and the new ones. */
   async function begin(open: OpenReader, options: StreamOptions): Promise<void> {
     const after = parseId(options.lastEventId);
-    if (after !== undefined && after <= clearedUpTo) open.reader.write(frame(clearedUpTo, { type: 'clear' }));
     const { lastEventId: _, ...filter } = options;
     const { logs: history, incomplete } = await store.read({ ...filter, ...(after !== undefined && { after }) });
     const logs = history.filter(({ id }) => id > clearedUpTo);
+    // What the reader has seen before a clear is gone, and this is all there is.
+    const resumed = after !== undefined && after > clearedUpTo;
     const newest = Math.max(logs.at(-1)?.id ?? 0, after ?? 0, clearedUpTo);
     const initial = {
       type: 'initial',
-      ...(after !== undefined && { resumed: true }),
+      ...(resumed && { resumed }),
       ...(incomplete && { incomplete }),
       logs,
     };

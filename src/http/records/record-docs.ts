@@ -36,7 +36,7 @@ export const logs: Subject = {
     'GET /logs/stream': {
       summary: 'The log as it is written (server-sent events)',
       description:
-        'The data of each event is JSON: `{type:"initial", logs}` first (with `incomplete: true` as `GET /logs` has it), then `{type:"log", log}` and `{type:"clear"}`. `?token=` stands for the Authorization header.',
+        'The data of each event is JSON: `{type:"initial", logs}` first (with `incomplete: true` as `GET /logs` has it), then `{type:"log", log}` and `{type:"clear"}`. An `initial` that goes on after `Last-Event-ID` has `resumed: true`; any other has all there is. `?token=` stands for the Authorization header.',
       query: { ...logFilter, token: text },
       headers: { 'Last-Event-ID': { type: 'string', description: 'Go on after this event.' } },
       answer: { bare: text, type: 'text/event-stream' },
