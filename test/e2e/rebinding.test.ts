@@ -135,19 +135,23 @@ test.each(['/mcp', '/api/groups', '/health'])(
 );
 
 /** What a request that is sent as it is gets, up to the end of the first line. */
-function firstLine(text: string): Promise<string> {
+async function firstLine(text: string): Promise<string> {
+  return (await heard(text, (so) => so.includes('\r\n'))).split('\r\n')[0] ?? '';
+}
+
+/** What a request that is sent as it is gets, as far as it is wanted. */
+function heard(text: string, isEnough: (heard: string) => boolean): Promise<string> {
   return within(
     'an answer',
     new Promise((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
-      let heard = '';
+      let so = '';
       socket.setEncoding('utf8').on('error', reject);
       socket.on('data', (chunk: string) => {
-        heard += chunk;
-        const end = heard.indexOf('\r\n');
-        if (end === -1) return;
+        so += chunk;
+        if (!isEnough(so)) return;
         socket.destroy();
-        resolve(heard.slice(0, end));
+        resolve(so);
       });
     }),
   );
@@ -184,10 +188,28 @@ test('addresses and names that no stranger can have are let in, exposed or not; 
     for (const path of ['/health', '/api/docs', '/', '/config', '/metrics', '/nowhere'])
       for (const host of ['hub.example', 'evil.example:3000']) expect(await ask(path, host), path).toBe(403);
   }
+  const { url: local } = hub;
+  for (const host of [`[0:0:0:0:0:0:0:1]:${port}`, '[::ffff:127.0.0.1]', '[FD00::0:7]:3000', '[fe80::1%eth0]'])
+    for (const path of ['/health', '/api/docs', '/oauth/authorize', '/mcp']) {
+      const asked = await raw(local + path, { method: 'GET', headers: { host } });
+      const usual = await raw(local + path, { method: 'GET', headers: { host: `127.0.0.1:${port}` } });
+      expect([asked.status, asked.text === ''], `${host} ${path}`).toEqual([usual.status, false]);
+    }
+  for (const host of ['0X7F', '4294967296', 'xn--a'])
+    for (const path of ['/health', '/api/docs', '/oauth/authorize', '/mcp']) {
+      const asked = await raw(local + path, { method: 'GET', headers: { host } });
+      expect([asked.status, asked.text], `${host} ${path}`).toEqual([403, expect.stringContaining('malformed')]);
+    }
   const named = await testHub({ mcpServers: {}, env: { ALLOWED_HOSTS: 'hub.example' } });
   expect(
     (await raw(new URL('/health', named.url).href, { method: 'GET', headers: { host: 'hub.example' } })).status,
   ).toBe(200);
+});
+
+test('an address that no URL can be made of is answered with words', async () => {
+  const lines = `Host: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
+  const answer = await heard(`GET /a\\b HTTP/1.1\r\n${lines}`, (text) => text.endsWith('}'));
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n\{"success":false,"message":"[^"]+"\}$/);
 });
 
 test('without a Host, as HTTP/1.0 allows, nothing is answered', async () => {

@@ -84,3 +84,13 @@ export function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
   return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
 }
+
+/**
+ * A `Host` header with an IPv6 address, with the address as URLs have it (RFC 5952) and without a zone, which none has.
+ * The port stays. What is no such header is returned as it is.
+ */
+export function canonicalHost(host: string): string {
+  const [, address, port = ''] = /^\[([\da-f:.]+)(?:%[\w.~-]+)?\](:\d+)?$/i.exec(host) ?? [];
+  const url = `http://[${address}]`;
+  return address !== undefined && URL.canParse(url) ? `${new URL(url).hostname}${port}` : host;
+}

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { hostName, isLoopbackUrl } from '../../core/access/outside.ts';
+import { canonicalHost, hostName, isLoopbackUrl } from '../../core/access/outside.ts';
 import { memoizeLast } from '../../core/memoize-last.ts';
 import type { HttpRequest } from '../../wire/http.ts';
 import type { TrustProxy } from '../../env/values.ts';
@@ -44,7 +44,7 @@ export function createGuard(options: GuardOptions): Guard {
   const forwarded = forwardedHost(options.trustProxy);
   const originOf = memoizeLast((url) => new URL(url).origin);
   const nameOf = memoizeLast((url) => hostName(new URL(url).hostname));
-  const hasPossiblePort = memoizeLast(isPortPossible);
+  const isPossible = memoizeLast(isPossibleHost);
   const isKnown = memoizeLast(
     (host) => isForAnyHub(host) || names.has(hostName(host)) || names.has(host.toLowerCase()),
   );
@@ -65,7 +65,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   function hostRefusal(header: string, host: string): string | undefined {
     const named = `${header} "${host.slice(0, 100)}"`;
-    if (!hasPossiblePort(host)) return `${named} is malformed: ports end at 65535.`;
+    if (!isPossible(host)) return `${named} is malformed: it is no host of a URL. Ports end at 65535.`;
     return isAllowedHost(host) ? undefined : `${named} is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
   }
 
@@ -97,11 +97,12 @@ function isForAnyHub(host: string): boolean {
 }
 
 /**
- * False for a port beyond the last one, 65535: what cannot be an address on the hub's other routes is none on this one.
+ * False for what no URL has as its host: a port beyond 65535, or a name that URLs read as the number of an address
+ * (`0x7f`). What cannot be an address on the hub's other routes is none on this one.
  */
-function isPortPossible(host: string): boolean {
-  const [, port = '0'] = /:(\d+)$/.exec(host) ?? [];
-  return Number(port) <= 65_535;
+function isPossibleHost(host: string): boolean {
+  const url = `http://${canonicalHost(host)}`;
+  return URL.canParse(url) && hostName(new URL(url).hostname) === hostName(canonicalHost(host));
 }
 
 /**
