@@ -238,6 +238,57 @@ test('settings that change while it sleeps: another program is listed, another i
   await hub.connected(1);
 });
 
+test('switched off and on again, under another name and after a restart too, it is listed without a process', async () => {
+  const { hub, server, settings, config } = await sleeping();
+  const token = await login(hub);
+  const before = stateOf(hub);
+  const turn = (name: string, enabled: boolean) =>
+    api(hub, 'POST', `/servers/${name}/toggle`, { token, body: { enabled } });
+  const stateNow = (name: string) => hub.hub.servers().find((one) => one.name === name);
+  const known = { status: 'asleep', tools: before?.tools, prompts: 1, resources: 1 };
+  expect(before?.tools).toBeGreaterThan(0);
+
+  await turn('s', false);
+  expect(stateNow('s')).toMatchObject({ status: 'disabled', tools: 0 });
+  expect(await toolsOf(hub)).toEqual([]);
+  await turn('s', true);
+  await until('it sleeps again', () => stateNow('s')?.status === 'asleep');
+  expect(stateNow('s')).toMatchObject(known);
+
+  await turn('s', false);
+  expect((await api(hub, 'PUT', '/servers/s', { token, body: { newName: 't' } })).status).toBe(200);
+  await turn('t', true);
+  await until('it sleeps under its new name', () => stateNow('t')?.status === 'asleep');
+  expect(stateNow('t')).toMatchObject(known);
+  expect(await toolsOf(hub)).toContain('t-echo');
+
+  await turn('t', false);
+  await hub.close();
+  const off = { ...settings, mcpServers: { t: { ...config, enabled: false } } };
+  const again = await testHub({ ...off, folder: hub.folder });
+  await api(again, 'POST', '/servers/t/toggle', { token: await login(again), body: { enabled: true } });
+  await until('it sleeps', () => again.hub.servers()[0]?.status === 'asleep');
+  expect(again.hub.servers()[0]).toMatchObject(known);
+  expect(server.pids(), 'nothing was started for all that').toHaveLength(1);
+});
+
+test('of what a server listed, its name’s next owner sees nothing, nor does another program', async () => {
+  const { hub, config, server } = await sleeping();
+  const token = await login(hub);
+  const body = { username: 'ann', password: 'a longer word', role: 'admin' };
+  expect((await api(hub, 'POST', '/users', { token, body })).status).toBe(201);
+  const change = (entry: Record<string, unknown>) =>
+    api(hub, 'POST', '/mcp-settings/import', { token, body: { mcpServers: { s: { ...config, ...entry } } } });
+  expect((await change({ enabled: false })).status).toBe(200);
+  expect((await change({ enabled: false, owner: 'ann' })).status).toBe(200);
+  expect((await change({ owner: 'ann' })).status).toBe(200);
+  await until('it was started', () => server.pids().length === 2);
+  await asleep(hub);
+  await change({ enabled: false, owner: 'ann' });
+  await change({ ...hostileStdio({ name: 's', tools: ['other'] }).config, owner: 'ann' });
+  await until('the other program is listed', async () => (await toolsOf(hub)).join() === 's-other');
+});
+
 test('a server with a process for each session sleeps itself, and those end when they are idle', async () => {
   setLimits(upstreamLimits, { dedicatedSweepMs: 10 });
   const { hub, server } = await sleeping({ entry: { perSessionClient: true } });

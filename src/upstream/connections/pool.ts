@@ -14,6 +14,7 @@ import type { ConnectionOptions } from './options.ts';
 import { upstreamLimits } from '../limits.ts';
 import type { Unasked } from './link/options.ts';
 import { createPublishedCatalogue } from './published-catalogue.ts';
+import { type RememberedOffers, rememberOffers } from './remembered-offers.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
 
 export interface PoolOptions {
@@ -100,7 +101,7 @@ interface Before {
 export function createPool(options: PoolOptions): Pool {
   const entries = new Map<string, Entry>();
   const slots = createStartSemaphore(options.startsAtOnce);
-  const saved = new Map(options.saved.map((one) => [one.offer.server, one]));
+  const remembered = rememberOffers(options.saved, fingerprint);
   const ends = createEnds();
   /** Stopped since the last `reconcile`. */
   let stopped: Entry[] = [];
@@ -125,31 +126,27 @@ export function createPool(options: PoolOptions): Pool {
     ends.add(name, entry.connection.stop());
   }
 
-  /** What a server that is not started yet offered when it last ran, set up as it is now. */
-  function savedFor(server: ServerSettings): Offer | undefined {
-    const known = server.enabled ? saved.get(server.name) : undefined;
-    return known?.fingerprint === fingerprint(server) ? known.offer : undefined;
-  }
-
   function fingerprint(server: ServerSettings): string {
     return fingerprintOf(server, settings !== undefined && isTrusted(settings, server));
   }
 
   function renewCatalogue(): void {
-    shown.show(offersNow(settings, entries, savedFor), (name) => entries.get(name)?.awaySince !== undefined);
+    shown.show(offersNow(settings, entries, remembered), (name) => entries.get(name)?.awaySince !== undefined);
   }
 
   function retire(next: Settings): void {
     if (closed) return;
+    const before = settings;
     settings = next;
-    forgetGone(saved, next);
+    remembered.follow(before, next);
     for (const [name, entry] of entries) {
       const server = next.servers.get(name);
       // A server of another owner, even with equal settings, gets neither what this one holds in memory nor what it
       // offered.
       const isOwners = server?.owner === entry.connection.server.owner;
       if (isOwners && server.enabled && fingerprint(server) === entry.fingerprint) continue;
-      if (!isOwners) saved.delete(name);
+      if (isOwners) remembered.keep(entry.fingerprint, entry.connection.offer ?? entry.saved);
+      else remembered.forget(name);
       stopped.push(entry);
       stop(name, entry);
     }
@@ -165,7 +162,7 @@ export function createPool(options: PoolOptions): Pool {
         entries.get(server.name)?.connection.sleepAfter(server.onDemand?.idleMs);
         if (!server.enabled || entries.has(server.name)) continue;
         const print = fingerprint(server);
-        start(server, print, renamed(stopped, server, print) ?? { offer: savedFor(server) });
+        start(server, print, renamed(stopped, server, print) ?? { offer: remembered.of(server) });
       }
       stopped = [];
       renewCatalogue();
@@ -191,7 +188,8 @@ export function createPool(options: PoolOptions): Pool {
     listed: (server, waitMs) => listed(entries.get(server), waitMs, renewCatalogue),
     connection: (server) => entries.get(server)?.connection,
     states: () => statesOf(settings, entries, shown.catalogue, options.authorizationUrl),
-    toSave: () => offersToSave(shown.catalogue, entries),
+    // Also of those that are switched off.
+    toSave: () => [...offersToSave(shown.catalogue, entries), ...remembered.without(entries)],
     async close() {
       closed = true;
       shown.close();
@@ -228,11 +226,6 @@ async function listed(entry: Entry | undefined, waitMs: number, renewCatalogue: 
   renewCatalogue();
 }
 
-/** The next server of the name may belong to another user. */
-function forgetGone(saved: Map<string, SavedOffer>, { servers }: Settings): void {
-  for (const name of saved.keys()) if (!servers.has(name)) saved.delete(name);
-}
-
 /** The ends of connections that are under way, by server. */
 function createEnds() {
   const ends = new Map<string, Promise<void>>();
@@ -262,12 +255,12 @@ function offersToSave(catalogue: Catalogue, entries: ReadonlyMap<string, Entry>)
 function offersNow(
   settings: Settings | undefined,
   entries: ReadonlyMap<string, Entry>,
-  savedFor: (server: ServerSettings) => Offer | undefined,
+  remembered: RememberedOffers,
 ): Map<string, Offer> {
   const offers = new Map<string, Offer>();
   for (const server of settings?.servers.values() ?? []) {
     const entry = entries.get(server.name);
-    const offer = entry ? offerOf(entry) : savedFor(server);
+    const offer = entry ? offerOf(entry) : remembered.of(server);
     if (offer) offers.set(server.name, offer);
   }
   return offers;
