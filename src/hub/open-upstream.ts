@@ -38,6 +38,7 @@ import type { Clients } from './open-clients.ts';
 import { openSignIns } from './open-sign-ins.ts';
 import { openUserCredentials } from './open-user-credentials.ts';
 import type { SecretFiles } from './secret-files.ts';
+import { createOverrideWarnings } from './warn-of-overrides.ts';
 import { restartedByAll, type Worker } from './worker.ts';
 
 interface UpstreamStorage {
@@ -157,7 +158,9 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   });
   closers.add(() => dedicated.close());
   const asked = { pool, signIns, credentials, unsetVariables: unset.of };
-  return { asked, pool, dedicated, signIns, grants, savedDigest: await catalogueDigest(saved) };
+  const warnOfOverrides = createOverrideWarnings({ settings, catalogue: () => pool.catalogue, log: log('hub') });
+  const savedDigest = await catalogueDigest(saved);
+  return { asked, pool, dedicated, signIns, grants, savedDigest, warnOfOverrides };
 }
 
 interface OpenedWith {

@@ -110,7 +110,6 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const pins = await openServerPins({ env, ...storage, ...snapshots, changed: () => loop.flag() }, closers);
   const shown = () => pins.applied(pool.catalogue);
   const views = createViews(() => ({ settings: seen(settings.current), catalogue: shown() }));
-  const current = () => settings.current;
   const settingsBaseUrl = () => settings.current.system.baseUrl;
   const outside = createOutside(env, settingsBaseUrl);
   const guard = createGuard({ ...env, settingsBaseUrl, machineName: hostname(), exposed: outside.exposed });
@@ -127,6 +126,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
     signIns.reconcile();
     pool.reconcile(settings.current);
     pins.learn();
+    upstream.warnOfOverrides();
     dedicated.reconcile();
     smart.reconcile();
     clients.reconcile();
@@ -145,7 +145,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   warnOfReadableSecrets(env, settings.current, log('hub'));
   storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
-  const bodies = bodyBudget(current);
+  const bodies = bodyBudget(() => settings.current);
   const figures = await openTelemetry(env, { ...storage, ...httpServer, clients, pool, bodies, worker }, closers);
   const { arrivals, forRequests } = openCallRecords({ ...storage, ...figures, ...book, changes }, closers);
   const governed = { ...storage, ...snapshots, store: settings, env, files, address, hide: book.hide, changes, pins };
@@ -157,7 +157,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const parts = { ...storage, ...group, ...asked, governance, ...access, publicUrl, env, bodies, outside, guard };
   const others = otherAnswers(env, database, group.replicas);
   const entryParts = { ...access, ...dispatch, ...clients, views, outside, bodies, publicUrl };
-  const sections = { mcp: mcpEntryOf(env, entryParts, current), other: others.section };
+  const sections = { mcp: mcpEntryOf(env, entryParts, () => settings.current), other: others.section };
   const httpEntry = createHttpEntry({ ...env, ...sections, ...publicUrl, ...group, guard, log: log('gateway') });
 
   // What the last run knew is served from the first request on.

@@ -313,3 +313,33 @@ describe('the API', () => {
     expect((await api(hub, 'GET', '/servers/crm', { token: bob })).text).not.toContain('acme');
   });
 });
+
+test('a value that the tool does not take is told in the answer, and in the log where the settings have it', async () => {
+  const path = '/servers/crm/tools/other/override';
+  const body = { arguments: { limit: { value: 1 } } };
+  const fine = await api(hub, 'PUT', `${path}?dryRun=true`, { token: admin, body });
+  expect([fine.status, fine.body.message]).toEqual([200, expect.stringContaining('has no argument "limit"')]);
+  const own = await testHub({
+    env: { LOG_LEVEL: 'warn' },
+    mcpServers: { crm: { ...crm.config, tools: { echo: { arguments: { limit: { value: 'many' } } } } } },
+    groups: [
+      { name: 'team', servers: [{ name: 'crm', overrides: { echo: { arguments: { text: { default: 7 } } } } }] },
+    ],
+  });
+  const token = await login(own);
+  const warnings = async () =>
+    ((await api(own, 'GET', '/logs?level=warn', { token })).body.data as { message: string }[])
+      .map(({ message }) => message)
+      .filter((message) => message.includes('does not take'));
+  await until('both are told', async () => (await warnings()).length === 2);
+  expect(await warnings()).toEqual([
+    expect.stringMatching(/^mcpServers\.crm\.echo: The tool does not take the value of "limit": /),
+    expect.stringMatching(/^groups\.team\.crm\.echo: The tool does not take the value of "text": /),
+  ]);
+  const answer = await api(own, 'PUT', '/servers/crm/tools/echo/override', {
+    token,
+    body: { arguments: { limit: { value: true } } },
+  });
+  expect([answer.status, answer.body.message]).toEqual([200, expect.stringContaining('value of "limit"')]);
+  await until('the new one is told', async () => (await warnings()).length === 3);
+});

@@ -8,6 +8,7 @@ import {
   overriddenText,
   overrideProblems,
   renamed,
+  unfitValues,
   unknownArguments,
   withRules,
 } from './tool-override.ts';
@@ -202,6 +203,36 @@ test('what cannot be is named, and what may be a mistake', () => {
       ],
     }),
   ).toEqual(['typo']);
+});
+
+test('values that the schema does not allow are told, each at its place, and nothing else of the schema', () => {
+  const properties = {
+    q: { type: 'string' },
+    limit: { $ref: '#/$defs/few' },
+    filter: { type: 'object', properties: { by: { enum: ['day', 'week'] } } },
+    'x.y': { type: 'boolean' },
+  };
+  const schema = { type: 'object', $defs: { few: { type: 'integer', maximum: 5 } }, properties, required: ['q'] };
+  const item = { key: 'find', text: JSON.stringify({ inputSchema: { ...schema, additionalProperties: false } }) };
+  const told = unfitValues(item, {
+    arguments: [
+      ['limit', { hidden: true, value: '"many"' }],
+      ['filter', { hidden: false, default: '{"by":"year"}' }],
+      ['x.y', { hidden: false, value: '1' }],
+    ],
+  });
+  expect(told).toEqual([
+    expect.stringMatching(/^The tool does not take the value of "limit": .*integer.*\.$/),
+    expect.stringMatching(/^The tool does not take the value of "filter\.by": .*\.$/),
+    expect.stringContaining('"["x.y"]"'),
+  ]);
+  const fine = [
+    ['limit', { hidden: false, default: '5' }],
+    ['q', { hidden: true, value: '"words"' }],
+  ] as const;
+  expect(unfitValues(item, { arguments: fine })).toEqual([]);
+  expect(unfitValues({ key: 'any', text: '{"inputSchema":true}' }, { arguments: fine })).toEqual([]);
+  expect(unfitValues({ key: 'any', text: '{}' }, { arguments: fine })).toEqual([]);
 });
 
 test('the settings of a server say whether a tool only reads', () => {

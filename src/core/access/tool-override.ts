@@ -1,7 +1,9 @@
 import { type Item, onlyReads } from '../catalogue.ts';
 import { HubError, type Problem } from '../errors.ts';
 import { editObject, type Edits, elements, memberText } from '../json/text.ts';
+import { childPath } from '../json/path.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { compileSchema } from '../schema/check.ts';
 import type { ArgumentOverride, ItemSettings, ToolOverride } from '../settings/server.ts';
 
 /**
@@ -158,6 +160,30 @@ export function overrideProblems(items: readonly Item[], key: string, override: 
 export function unknownArguments({ text }: Item, override: ToolOverride): string[] {
   const properties = memberText(memberText(text, 'inputSchema') ?? '{}', 'properties') ?? '{}';
   return (override.arguments ?? []).map(([name]) => name).filter((name) => memberText(properties, name) === undefined);
+}
+
+/**
+ * Values and defaults that the tool's schema does not allow, each as a sentence. They are no error: the server has the
+ * last word about its arguments, and it may be away.
+ */
+export function unfitValues({ text }: Item, override: ToolOverride): string[] {
+  const given = (override.arguments ?? []).flatMap(([name, rule]) => {
+    const value = putIn(rule);
+    return value === undefined ? [] : [[name, JSON.parse(value) as unknown] as const];
+  });
+  if (given.length === 0) return [];
+  const schema: unknown = JSON.parse(memberText(text, 'inputSchema') ?? '{}');
+  if (!isObject(schema)) return [];
+  // What is not overridden comes from clients.
+  const { required: _required, ...rest } = schema;
+  const check = compileSchema(rest);
+  return given.flatMap(([name, value]) => {
+    const at = childPath('', name);
+    const isOfIt = (path: string): boolean => path.startsWith(at) && /^(?:$|[.[])/.test(path.slice(at.length));
+    return check({ [name]: value })
+      .problems.filter(({ path }) => isOfIt(path))
+      .map(({ path, message }) => `The tool does not take the value of "${path}": ${message}.`);
+  });
 }
 
 function shownProperty(own: string, { value, default: otherwise, description }: ArgumentOverride): string {

@@ -1,4 +1,10 @@
-import { mergedOverride, overriddenText, overrideProblems, unknownArguments } from '../../core/access/tool-override.ts';
+import {
+  mergedOverride,
+  overriddenText,
+  overrideProblems,
+  unfitValues,
+  unknownArguments,
+} from '../../core/access/tool-override.ts';
 import type { ToolOverrideAnswer } from '../../core/answers/settings.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { listed } from '../../core/errors.ts';
@@ -54,13 +60,17 @@ export function overrideChecked(
   if (problems.length > 0) throw invalid(`Cannot override "${tool}"`, problems);
   const item = items?.find(({ key }) => key === tool);
   const unknown = item && written ? unknownArguments(item, written) : [];
+  const unfit = item && written ? unfitValues(item, written) : [];
   const message =
     items === undefined
       ? `Server "${server}" has not listed its tools yet, so the override could not be checked.`
       : item === undefined
         ? `Server "${server}" offers no tool "${tool}" now.`
-        : unknown.length > 0
-          ? `The tool has no argument ${listed(unknown.map((one) => `"${one}"`))} now.`
-          : undefined;
-  return [overrideShown(catalogue, asked, shown), message === undefined ? {} : { message }];
+        : [
+            ...(unknown.length > 0
+              ? [`The tool has no argument ${listed(unknown.map((one) => `"${one}"`))} now.`]
+              : []),
+            ...unfit,
+          ].join(' ');
+  return [overrideShown(catalogue, asked, shown), message === '' ? {} : { message }];
 }
