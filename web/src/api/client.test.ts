@@ -9,19 +9,19 @@ const { get, send } = await import('./client.ts');
 
 interface Sent {
   readonly path: string;
-  readonly answer: () => void;
+  readonly answer: (status?: number) => void;
 }
 let sent: Sent[] = [];
 beforeEach(() => {
   sent = [];
   vi.stubGlobal('fetch', (path: string) => {
     return new Promise<Response>((resolve) => {
-      sent.push({ path, answer: () => resolve(Response.json({ data: path })) });
+      sent.push({ path, answer: (status = 200) => resolve(Response.json({ data: path }, { status })) });
     });
   });
 });
 const paths = () => sent.map(({ path }) => path);
-const answer = (path: string) => sent.find((one) => one.path === path)?.answer();
+const answer = (path: string, status?: number) => sent.findLast((one) => one.path === path)?.answer(status);
 const turn = () => new Promise((resolve) => setTimeout(resolve));
 const withPassword = (path: string) => send(path, { method: 'POST', body: {}, secondCredential: true });
 
@@ -57,4 +57,24 @@ test('a request waits for the answers to all passwords that are sent before it',
   await turn();
   answer('/api/waits');
   expect(await waits).toBe('/api/waits');
+});
+
+test('a request that the hub refuses while another one renews the login is sent again with its cookies', async () => {
+  const cookie = (value: string) => Object.assign(document, { cookie: `toolhub_csrf=${value}` });
+  cookie('old');
+  const stream = get('/events');
+  await turn();
+  const renewing = send('/factor', { method: 'POST', renewsLogin: true });
+  await turn();
+  // The hub has ended the login of the stream, and what it answers to the other request is still on its way.
+  answer('/api/events', 401);
+  await turn();
+  expect(document.cookie).toBe('toolhub_csrf=old');
+  cookie('new');
+  answer('/api/factor');
+  await renewing;
+  await turn();
+  expect(paths()).toEqual(['/api/events', '/api/factor', '/api/events']);
+  answer('/api/events');
+  expect(await stream).toBe('/api/events');
 });

@@ -67,8 +67,10 @@ interface Request {
   readonly body?: unknown;
   readonly headers?: Record<string, string> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A 401 is about what was sent, not about the session: a wrong current password. */
+  /** May be answered with new cookies, and a 401 is about what was sent, not about the session: a wrong password. */
   readonly secondCredential?: boolean;
+  /** May be answered with new cookies: with the first factor all other logins end. */
+  readonly renewsLogin?: boolean;
 }
 
 /** An address below `/api`. */
@@ -143,11 +145,11 @@ function initOf({ method = 'GET', body, headers, signal }: Request, csrf: string
 
 /** The answer as it came. Throws ApiError unless it is good. */
 export async function send(path: string, request: Request = {}): Promise<Response> {
-  const { secondCredential = false } = request;
+  const { secondCredential = false, renewsLogin = false } = request;
   if (!secondCredential) await entered(request.signal);
   const csrf = session.csrf();
   const fetching = fetch(apiUrl(path), initOf(request, csrf));
-  if (secondCredential) entering = Promise.allSettled([entering, fetching]).then(() => undefined);
+  if (secondCredential || renewsLogin) entering = Promise.allSettled([entering, fetching]).then(() => undefined);
   const response = await fetching.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, '');

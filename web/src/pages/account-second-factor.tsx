@@ -199,7 +199,7 @@ function AddPasskey({ onCancel, onDone }: AddPasskeyProps) {
         throw new Error(t('factor.passkeyFailed'));
       });
       const body = { name, challenge: data.challenge, passkey };
-      return ask<{ recoveryCodes?: readonly string[] }>(path, { method: 'POST', body });
+      return ask<{ recoveryCodes?: readonly string[] }>(path, { method: 'POST', body, renewsLogin: true });
     },
     onSuccess({ data }) {
       session.begin();
@@ -252,6 +252,7 @@ function ConfirmTotp({ secret, uri, onCancel, onDone }: ConfirmProps) {
       ask<{ recoveryCodes?: readonly string[] }>('/auth/second-factor/totp/confirm', {
         method: 'POST',
         body: { code },
+        renewsLogin: true,
       }),
     onSuccess({ data }) {
       // All other logins have ended; this one goes on with other cookies.
