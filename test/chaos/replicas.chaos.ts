@@ -238,6 +238,7 @@ test('three hubs through faults', async () => {
     'replicas',
     `\n| | calls | errors | questions answered | p50 ms | p99 ms | max ms | changes acknowledged (refused) |\n|---|---|---|---|---|---|---|---|\n${rows.join('\n')}\n\nAcknowledged changes: ${acknowledged.length}, lost: ${lost.length}\n`,
   );
+  expect(rows, `no fault has "${only}" in its name`).not.toEqual([]);
   expect(lost).toEqual([]);
   for (const client of clients) await client.close().catch(() => undefined);
 });

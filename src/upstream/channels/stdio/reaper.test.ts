@@ -117,6 +117,7 @@ test('the shell is there before the first process is', async () => {
 });
 
 test('an installation that does not end is ended when its time is over', async () => {
+  // Two looks, a second each: with one, the count has no time to be lost.
   setLimits(upstreamLimits, { installLeftMs: 2_000 });
   const reaper = openReaper();
   const group = startGroup();
