@@ -317,9 +317,10 @@ describe('GET /logs/stream', () => {
     const cleared = await api(own, 'DELETE', '/logs', { token });
     expect([cleared.status, cleared.body]).toEqual([200, { success: true, message: 'Logs cleared successfully' }]);
     await reader.event('the clearing', ({ type }) => type === 'clear');
-    // Also to one who comes back and has not heard of it.
+    // One who comes back and has not heard of it begins again.
     const again = await follow(token, '', { 'last-event-id': '1' }, own);
-    await again.event('the clearing', ({ type }) => type === 'clear');
+    const first = await again.event('the first event', () => true);
+    expect([first.type, first]).toEqual(['initial', expect.not.objectContaining({ resumed: true })]);
     const left = await logs(token, '', own);
     expect(left.map(({ message }) => message)).toEqual(['logs cleared by=admin']);
   });
