@@ -2,7 +2,7 @@ import type { Offer } from '../../src/core/catalogue.ts';
 import { explain, type WhyQuestion } from '../../src/core/access/explain.ts';
 import { principalOf } from '../../src/core/access/principal.ts';
 import { view } from '../../src/core/access/view.ts';
-import type { CallLimits } from '../../src/core/settings/governance.ts';
+import type { CallLimits, GuardSettings } from '../../src/core/settings/governance.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { catalogue, type Parts, server, settings, user } from './snapshots.ts';
 
@@ -22,17 +22,25 @@ export interface Asked extends Partial<Omit<WhyQuestion, 'settings' | 'view'>> {
   readonly parts?: Parts;
   readonly policies?: readonly string[];
   readonly limits?: CallLimits;
+  readonly guards?: readonly GuardSettings[];
 }
 
 export const db = server('db', { visibility: 'public' });
 export const ann = user('ann');
 
 export async function why(asked: Asked = {}) {
-  const { parts = { servers: [db], users: [ann] }, policies, limits, ...more } = asked;
+  const { parts = { servers: [db], users: [ann] }, policies, limits, guards, ...more } = asked;
   const plain = settings(parts);
   const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
-  const system = { ...plain.system, ...(texts && { policies: texts }), ...(limits && { defaultLimits: limits }) };
-  const of: Settings = { ...plain, system };
+  const of: Settings = {
+    ...plain,
+    system: {
+      ...plain.system,
+      ...(texts && { policies: texts }),
+      ...(limits && { defaultLimits: limits }),
+      ...(guards && { guards }),
+    },
+  };
   const { principal = principalOf(ann), scope = { kind: 'all' }, catalogue: known = offered } = more;
   return explain({
     settings: of,

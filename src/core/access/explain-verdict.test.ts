@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ann, db, why } from '../../../test/kit/why.ts';
-import type { CallLimits } from '../settings/governance.ts';
+import type { CallLimits, GuardSettings, SecretsMode } from '../settings/governance.ts';
 import type { WhyQuestion } from './explain.ts';
 
 describe('policies and approvals', () => {
@@ -44,6 +44,46 @@ describe('policies and approvals', () => {
     const policies = [`forbid(principal, action == Action::"call", resource) when { ${condition} };`];
     expect((await why({ policies, args: { a: 1 }, address: '127.0.0.1' })).allowed).toBe(false);
     expect((await why({ policies, args: { a: 2 }, address: '127.0.0.1' })).allowed).toBe(true);
+  });
+});
+
+describe('secrets and guards', () => {
+  const secret = { note: `AKIA${'A'.repeat(16)} and xoxb-${'a'.repeat(20)}` };
+  const server = (mode: SecretsMode) => ({ servers: [{ ...db, secretsInCalls: { arguments: mode } }], users: [ann] });
+
+  test('secrets in arguments are refused before policies are asked, where the server is sent none', async () => {
+    const policies = ['forbid(principal, action, resource);'];
+    const { allowed, steps, guards } = await why({ parts: server('refuse'), args: secret, policies });
+    expect([allowed, steps[2], guards]).toEqual([
+      false,
+      {
+        step: 'policy',
+        result: 'refuse',
+        reason: 'The arguments hold an AWS access key, a Slack token, and the server is sent no secrets.',
+        ref: 'secrets',
+      },
+      undefined,
+    ]);
+    expect((await why({ parts: server('refuse'), args: { note: 'x' } })).steps[2]).toMatchObject({ result: 'none' });
+    expect((await why({ parts: server('mask'), args: secret })).steps[2]).toMatchObject({ result: 'none' });
+  });
+
+  test('what looks at the call besides is said where there is any', async () => {
+    const guard: GuardSettings = {
+      name: 'dlp',
+      url: 'http://guard.test',
+      on: ['result'],
+      servers: undefined,
+      timeoutMs: 1_000,
+      onFailure: 'refuse',
+      secret: undefined,
+    };
+    expect((await why({ guards: [guard] })).guards).toEqual([{ guard: 'dlp', on: ['result'] }]);
+    expect((await why({ guards: [guard], parts: server('mask') })).guards).toEqual([
+      { guard: 'secrets', on: ['call'] },
+      { guard: 'dlp', on: ['result'] },
+    ]);
+    expect(await why({ guards: [{ ...guard, servers: ['other'] }] })).not.toHaveProperty('guards');
   });
 });
 

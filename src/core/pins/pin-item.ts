@@ -70,9 +70,9 @@ interface Difference {
 
 /** The first member in which two objects differ, where that is a string in both; what is before it is the same. */
 function firstDifference(a: string, b: string): Difference | undefined {
-  const most = Math.min(a.length, b.length);
   let at = 0;
-  while (at < most && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  // Behind its end a text has NaN, which is not even the same as itself.
+  while (a.charCodeAt(at) === b.charCodeAt(at)) at++;
   const last = membersUpTo(a, at).at(-1);
   if (!last || a[last.start] !== '"' || at <= last.start || at >= last.end) return undefined;
   const endB = skipString(b, last.start);
@@ -88,11 +88,8 @@ export function isRenamed(a: Pick<Pinnable, 'kind' | 'text'>, b: Pick<Pinnable, 
 
 /** Of duplicates the last, as `JSON.parse` has it. */
 function lastText(text: string, all: readonly Member[], key: string): string | undefined {
-  for (let i = all.length - 1; i >= 0; i--) {
-    const member = all[i];
-    if (member?.key === key) return text.slice(member.start, member.end);
-  }
-  return undefined;
+  const member = all.findLast((one) => one.key === key);
+  return member && text.slice(member.start, member.end);
 }
 
 function isMemberAlike(key: string, a: string | undefined, b: string | undefined): boolean {

@@ -27,8 +27,7 @@ function parsed(text: string): unknown {
 
 /** Signs of a text that is written for the model against its user, as far as the text before did not have them. */
 function newSigns(old: unknown, next: unknown): string[] {
-  const before = old === undefined ? [] : textsIn(old);
-  const now = textsIn(next);
+  const [before, now] = [textsIn(old), textsIn(next)];
   return signs.flatMap(({ says, test }) => (now.some(test) && !before.some(test) ? [says] : []));
 }
 
@@ -116,7 +115,6 @@ function mixesScripts(word: string): boolean {
 
 /** Annotations by which clients and policies decide, and that a tool no longer has. */
 function lostPromises(old: unknown, next: unknown): string[] {
-  if (old === undefined) return [];
   const hint = (value: unknown, name: string): unknown => memberOf(memberOf(value, 'annotations'), name);
   return [
     ...(hint(old, 'readOnlyHint') === true && hint(next, 'readOnlyHint') !== true

@@ -50,8 +50,7 @@ export function pinsOf(baseline: Baseline, offer: Offer, at: number): Pin[] {
     const before = approved ? { name: one.name, text: approved.text } : renames.get(id);
     const isSame = approved !== undefined && isAlike(one.kind, one.text, approved.text);
     const since = isSame ? approved.since : sinceOf(baseline, id, one.text, at);
-    if (baseline.rejected.size > 0 && baseline.rejected.has(id))
-      return { id, kind, name, state: 'rejected', before, now: one.text, since };
+    if (baseline.rejected.has(id)) return { id, kind, name, state: 'rejected', before, now: one.text, since };
     if (isSame) return { id, kind, name, state: 'approved', since };
     const state = approved ? 'changed' : before ? 'renamed' : 'new';
     return { id, kind, name, state, before, now: one.text, since };
@@ -79,8 +78,7 @@ export function pinsOf(baseline: Baseline, offer: Offer, at: number): Pin[] {
  */
 function approvedOf(offered: readonly Pinnable[], { approved }: Baseline) {
   const texts: PinnedText[] = [];
-  if (approved.size === offered.length)
-    for (const [id, text] of approved) if (offered[texts.length]?.id === id) texts.push(text);
+  for (const [id, text] of approved) if (offered[texts.length]?.id === id) texts.push(text);
   if (texts.length === Math.max(approved.size, offered.length)) return { texts, gone: [] };
   const present = new Set(offered.map(({ id }) => id));
   const gone = [...approved].filter(([id]) => !present.has(id));
@@ -91,8 +89,8 @@ function approvedOf(offered: readonly Pinnable[], { approved }: Baseline) {
  * The risk of what differs from what was approved. Both texts are parsed and searched, 30 µs for a tool: so it is made
  * when it is told or read, and not when lists are compared.
  */
-export function riskOfPin({ kind, state, before, now }: Pin): RiskReport {
-  return state === 'approved' || now === undefined ? { risk: 'none', reasons: [] } : riskOf(kind, before?.text, now);
+export function riskOfPin({ kind, before, now }: Pin): RiskReport {
+  return now === undefined ? { risk: 'none', reasons: [] } : riskOf(kind, before?.text, now);
 }
 
 function sinceOf({ seen }: Baseline, id: string, text: string | undefined, at: number): number {
@@ -119,13 +117,13 @@ function renamesOf(
   });
   const added = offered.filter(({ id }) => !approved.has(id));
   // Usually all of them, in the same order: then no text is made without a name.
-  const isPaired = (i: number): boolean => {
-    const [from, to] = [before[i], added[i]];
-    return from !== undefined && to !== undefined && isRenamed(from, to);
-  };
-  for (const [i, from] of before.entries()) if (isPaired(i)) found.set(added[i]?.id ?? '', from);
+  for (const [i, from] of before.entries()) {
+    const to = added[i];
+    if (to && isRenamed(from, to)) found.set(to.id, from);
+  }
   if (found.size === before.length) return found;
-  const left = before.filter((_, i) => !found.has(added[i]?.id ?? ''));
+  const paired = new Set(found.values());
+  const left = before.filter((one) => !paired.has(one));
   const others = added.filter(({ id }) => !found.has(id));
   const texts = textsWithoutNames([...left, ...others]);
   const byText = new Map(left.map((one, i) => [texts[i], one]));
@@ -154,8 +152,8 @@ export function isWaiting({ state }: Pick<Pin, 'state'>): boolean {
 /** The offer without what is held. */
 export function withoutHeld(offer: Offer, held: readonly Pin[]): Offer {
   if (held.length === 0) return offer;
-  const hidden = new Map(pinKinds.map((kind) => [kind, new Set<string>()]));
-  for (const { kind, name } of held) hidden.get(kind)?.add(name);
+  const namesOf = (kind: PinKind) => new Set(held.filter((pin) => pin.kind === kind).map(({ name }) => name));
+  const hidden = new Map(pinKinds.map((kind) => [kind, namesOf(kind)]));
   const names = (kind: PinKind): ReadonlySet<string> => hidden.get(kind) ?? new Set();
   const without = (items: readonly Item[], kind: PinKind): readonly Item[] =>
     names(kind).size === 0 ? items : items.filter(({ key }) => !names(kind).has(key));

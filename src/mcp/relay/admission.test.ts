@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
 import type { Counted } from '../../core/access/decision.ts';
-import { principalId, principalOf } from '../../core/access/principal.ts';
+import { anonymous, principalId, principalOf } from '../../core/access/principal.ts';
 import type { View } from '../../core/access/view.ts';
 import { emptyCatalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { metaKeys } from '../../core/protocol/stateless.ts';
-import type { CallLimits } from '../../core/settings/governance.ts';
+import type { CallLimits, GuardSettings } from '../../core/settings/governance.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { CallCounts, Refused, Taken } from '../../governance/call-counts.ts';
 import { clientMessage, type ClientRequest } from '../request.ts';
@@ -21,16 +21,24 @@ interface Asked extends Partial<Pick<ClientRequest, 'method' | 'principal' | 'sc
   readonly parts?: Parts;
   readonly policies?: readonly string[];
   readonly limits?: CallLimits;
+  readonly guards?: readonly GuardSettings[];
   /** JSON text. */
   readonly params?: string | undefined;
   readonly take?: CallCounts['take'];
 }
 
-function governance({ parts = { users: [user('ann')] }, policies, limits, take }: Asked): Governance {
+function governance({ parts = { users: [user('ann')] }, policies, limits, guards, take }: Asked): Governance {
   const plain = settings(parts);
   const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
-  const system = { ...plain.system, ...(texts && { policies: texts }), ...(limits && { defaultLimits: limits }) };
-  const of: Settings = { ...plain, system };
+  const of: Settings = {
+    ...plain,
+    system: {
+      ...plain.system,
+      ...(texts && { policies: texts }),
+      ...(limits && { defaultLimits: limits }),
+      ...(guards && { guards }),
+    },
+  };
   return {
     settings: () => of,
     catalogue: () => emptyCatalogue,
@@ -86,6 +94,11 @@ describe('a call', () => {
     for (const other of others) expect(refusal({ method: other, policies })).toBeUndefined();
   });
 
+  test('of what is not used by it is decided about by no policy', () => {
+    for (const method of ['tasks/get', 'tools/list'])
+      expect(admitted({ method, policies: [`${forbid};`], limits: { callsPerDay: 1 } })).toBeUndefined();
+  });
+
   test('is refused with the words of the policy, or with its name', () => {
     const plain = refusal({ policies: [`${forbid};`] });
     expect(plain?.message).toBe('The policy "p0" forbids query of server "db" here.');
@@ -108,6 +121,66 @@ describe('a call', () => {
     expect(fits(`context.time > ${hour(-1)} && context.time < ${hour(1)}`)).toBe(true);
     const client = JSON.stringify({ _meta: { [metaKeys.clientInfo]: { name: 'agent' } }, arguments: {} });
     expect(fits('context.client == "agent"', { stateless: true, params: client })).toBe(true);
+  });
+});
+
+describe('what helps to use something', () => {
+  const ref = (of: unknown) => ({ method: 'completion/complete', params: JSON.stringify({ ref: of }) });
+  const prompt = ref({ type: 'ref/prompt', name: 'p' });
+  const resource = ref({ type: 'ref/resource', uri: 'file:///{x}' });
+  const skill = { method: 'skills/get', params: '{"name":"s"}' };
+  const folder = { method: 'resources/directory/read', params: '{"uri":"file:///a"}' };
+
+  test.each<[string, Partial<Asked>, 'getPrompt' | 'readResource']>([
+    ['completing an argument of a prompt', prompt, 'getPrompt'],
+    ['completing a template', resource, 'readResource'],
+    ['what a skill is made of', skill, 'readResource'],
+    ['what a folder has', folder, 'readResource'],
+  ])('%s is refused where its use is', (_, asked, action) => {
+    for (const one of ['call', 'getPrompt', 'readResource']) {
+      const policies = [`forbid(principal, action == Action::"${one}", resource);`];
+      expect([one, refusal({ ...asked, policies })?.code]).toEqual([one, one === action ? 'policy' : undefined]);
+    }
+  });
+
+  test('is neither asked about nor counted', () => {
+    const policies = [`@approve("ops") ${forbid};`];
+    for (const asked of [prompt, resource, skill, folder])
+      expect(admitted({ ...asked, policies, limits: { callsPerDay: 1 } })).toBeUndefined();
+  });
+
+  test('is nothing where it says not what it is about', () => {
+    const policies = [`${forbid};`];
+    for (const of of [undefined, null, 'ref/prompt']) expect(refusal({ ...ref(of), policies })).toBeUndefined();
+    for (const params of [undefined, '[]']) expect(refusal({ ...prompt, params, policies })).toBeUndefined();
+    expect(refusal({ ...prompt, method: 'prompts/list', policies })).toBeUndefined();
+  });
+});
+
+describe('guards', () => {
+  const guard = (name: string, more: Partial<GuardSettings> = {}): GuardSettings => ({
+    name,
+    url: 'http://guard.test',
+    on: ['call'],
+    servers: undefined,
+    timeoutMs: 1_000,
+    onFailure: 'refuse',
+    secret: undefined,
+    ...more,
+  });
+
+  test('that look at calls of the server see it, whatever policies and limits say', async () => {
+    const guards = [guard('a'), guard('b', { servers: ['other'] }), guard('c', { on: ['result'] }), guard('d')];
+    const names = (asked: Asked) => admitted({ guards, ...asked })?.guards.map(({ name }) => name);
+    expect(names({})).toEqual(['a', 'd']);
+    expect(names({ limits: { callsPerDay: 1 } })).toEqual(['a', 'd']);
+    expect(admitted({ guards: [guard('c', { on: ['result'] })] })).toBeUndefined();
+    const take = () => {
+      throw new Error('counted');
+    };
+    const admission = admitted({ guards, take });
+    expect([admission?.question, admission?.isCounted]).toEqual([undefined, false]);
+    expect((await admission?.count())?.()).toBeUndefined();
   });
 });
 
@@ -181,6 +254,13 @@ describe('what a person is asked', () => {
     });
   });
 
+  test('callers without a credential are told apart by their network', () => {
+    const principal = (asked: Asked) => admitted({ policies, ...asked })?.question?.principal;
+    expect(principal({ principal: anonymous, address: '10.0.0.1' })).toBe('- 10.0.0.1');
+    expect(principal({ principal: anonymous, address: '2001:db8:1:2:3::4' })).toBe('- 2001:db8:1:2');
+    expect(principal({ principal: anonymous })).toBe('-');
+  });
+
   test('a call that waits for a yes and has no limits is counted by nothing', async () => {
     const take = () => {
       throw new Error('counted');
@@ -209,7 +289,7 @@ describe('limits', () => {
       return how === 'later' ? Promise.resolve(taken) : taken;
     };
     const admission = admitted({ limits, take });
-    expect(admission?.question).toBeUndefined();
+    expect([admission?.question, admission?.isCounted]).toEqual([undefined, true]);
     expect(counted).toEqual([]);
     const release = await admission?.count();
     expect(counted).toEqual([[{ id: 'default user ann', what: 'user "ann"', limits, caller: undefined }]]);
