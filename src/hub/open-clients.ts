@@ -25,7 +25,7 @@ import { createEventLogs } from '../mcp/event-log.ts';
 import { createRunningCalls } from '../mcp/relay/running-calls.ts';
 import { createHints } from '../mcp/hints.ts';
 import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
-import { mcpSession, sessionOf } from '../mcp/request.ts';
+import { mcpSession, sessionOf } from '../core/access/client-session.ts';
 import { createSessions, type Sessions } from '../mcp/sessions.ts';
 import { createStreams, type Streams } from '../mcp/stream.ts';
 import type { SubscriptionOptions, Subscriptions } from '../mcp/subscriptions.ts';

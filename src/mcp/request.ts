@@ -7,6 +7,7 @@ import { metaKeys } from '../core/protocol/stateless.ts';
 import type { Scope } from '../core/access/scope.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
 import type { RequestTrace } from '../core/tracing.ts';
+import { mcpSession } from '../core/access/client-session.ts';
 import type { ClientHeaders } from '../upstream/connections/passed-headers.ts';
 import type { Reply } from './reply.ts';
 import type { LiveSession } from './sessions.ts';
@@ -152,14 +153,4 @@ export function calledBy({ method }: Pick<ClientRequest, 'method'>, { key }: Pic
 export function stateOwner({ session, sessionId }: Pick<ClientRequest, 'session' | 'sessionId'>): string {
   if (session) return mcpSession(session.facts.sid);
   return sessionId === undefined ? '' : `id ${sessionId}`;
-}
-
-/** No `x-session-id` can name the session of an MCP client. */
-export function mcpSession(sid: string): string {
-  return `mcp ${sid}`;
-}
-
-/** The session that `mcpSession` named. */
-export function sessionOf(owner: string): string | undefined {
-  return owner.startsWith('mcp ') ? owner.slice('mcp '.length) : undefined;
 }

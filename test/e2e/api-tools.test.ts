@@ -418,6 +418,16 @@ describe('sessions of servers with perSessionClient', () => {
     for (const id of ['one', 'two', undefined]) await cookieOf('login', id, id ?? 'none');
     for (const id of ['one', 'two']) expect(await cookieOf('who', id)).toBe(`sid=${id}`);
     for (const id of ['three', undefined]) expect(await cookieOf('who', id)).toBeUndefined();
+    // Each anonymous caller could name the session of another one.
+    for (const [tool, body] of [
+      ['login', { who: 'any' }],
+      ['who', {}],
+    ] as const) {
+      const headers = { 'x-session-id': 'any' };
+      expect((await api(there, 'POST', `/tools/shop/${tool}`, { body, headers })).status).toBe(200);
+    }
+    expect(rest.received.at(-1)?.path).toMatch(/^\/who/);
+    expect(rest.received.at(-1)?.headers['cookie']).toBeUndefined();
     const clients = await Promise.all(['a', 'b'].map(() => session(there.mcp('shop'))));
     for (const [i, client] of clients.entries()) await client.call('login', { who: `client${i}` });
     for (const [i, client] of clients.entries()) {

@@ -1,3 +1,4 @@
+import { sessionOf } from '../../core/access/client-session.ts';
 import { isGone, userOf } from '../../core/access/identity.ts';
 import { HubError } from '../../core/errors.ts';
 import { isPerUser, isUsedAlone } from '../../core/access/per-user.ts';
@@ -54,7 +55,7 @@ export interface OpenedFor {
   readonly own?: OwnValues | undefined;
   /** The headers of the client that the server gets. */
   readonly headers?: PassedHeaders['headers'] | undefined;
-  /** It is for one session alone. */
+  /** It is for one session alone, of one caller. */
   readonly isOfSession?: boolean | undefined;
 }
 
@@ -76,7 +77,7 @@ export function connectionOwnerOf(
   const names = 'passthroughHeaders' in server.transport ? server.transport.passthroughHeaders : undefined;
   const passed = names && clientHeaders && passedHeaders(names, clientHeaders, withoutCredentials);
   const own = { session: server.perSessionClient ? session : '', passed: passed?.hash };
-  const isOfSession = own.session !== '';
+  const isOfSession = isOfOneCaller(principal, own.session);
   if (!isUsedAlone(server)) {
     if (!server.perSessionClient && !passed) return undefined;
     return { principal, ...own, opened: { headers: passed?.headers, isOfSession } };
@@ -96,6 +97,11 @@ export function connectionOwnerOf(
     ...own,
     opened: { user, own: credentials?.of(server, account), headers: passed?.headers, isOfSession },
   };
+}
+
+/** Anonymous callers are all one principal, and each can name a session as another has named its own. */
+function isOfOneCaller(principal: Principal, session: string): boolean {
+  return session !== '' && (principal.kind !== 'anonymous' || sessionOf(session) !== undefined);
 }
 
 /** One text for each connection owner of a server, and what their connection is opened with. */
