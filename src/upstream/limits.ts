@@ -261,6 +261,8 @@ export const upstreamLimits = {
   /** How often the control group of a program that has ended is removed, which works once the last process is gone. */
   groupRemovals: 20,
   groupRemovalMs: 500,
+  /** An empty one that is older than this is left over from a hub that was killed: a program enters its own at once. */
+  groupNewMs: 60_000,
 
   // servers that flood the hub
 

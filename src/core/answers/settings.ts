@@ -328,7 +328,10 @@ const sandbox = object(
     memoryMb: count,
     cpus: saying('Processor cores, in parts of one too.', number),
     processes: count,
-    unbounded: saying('Why these three do not hold on this machine.', oneOf(['no_group', 'no_controller', 'no_right'])),
+    unbounded: saying(
+      'Why these three do not hold on this machine.',
+      oneOf(['no_group', 'no_controller', 'no_right', 'shared_group']),
+    ),
   },
 );
 

@@ -1,13 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type * as nodeFs from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { silent, tempFolder } from '../../../../test/kit/databases.ts';
 import type { Logger } from '../../../core/logger.ts';
+import type { SandboxBounds } from '../../../core/settings/server.ts';
 import { boundsObstacle, type ControlFiles, inControlGroup } from './cgroup.ts';
+import type { Spawned } from './program.ts';
 
 // The files of a control group in a plain folder: what is written to which, and in which order. What the kernel makes
 // of them is in test/e2e/sandbox.test.ts, where the machine has control groups that may be divided.
+
+/** The end of the path of a file that cannot be written. */
+const unwritable = vi.hoisted(() => ({ end: '' }));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof nodeFs>();
+  const writeFile: typeof fs.writeFileSync = (path, ...more) => {
+    if (unwritable.end !== '' && String(path).endsWith(unwritable.end)) throw new Error('no');
+    fs.writeFileSync(path, ...more);
+  };
+  return { ...fs, writeFileSync: writeFile };
+});
 
 interface Machine {
   readonly files: ControlFiles;
@@ -23,7 +37,7 @@ function machine(controllers = 'cpu memory pids', path = '/system.slice/hub.serv
   writeFileSync(join(base, 'cgroup.controllers'), controllers);
   writeFileSync(join(base, 'cgroup.subtree_control'), '');
   writeFileSync(join(base, 'cgroup.procs'), `${process.pid}\n`);
-  const files = { own: join(folder, 'own'), mounts: join(folder, 'mounts') };
+  const files = { own: join(folder, 'own'), mounts: join(folder, 'mounts'), processes: join(folder, 'proc') };
   writeFileSync(files.own, `1:name=systemd:/other\n0::${path}\n`);
   writeFileSync(
     files.mounts,
@@ -42,32 +56,78 @@ function recorded(): { log: Logger; lines: string[] } {
   return { log: { debug: keep, info: keep, warn: keep, error: keep }, lines };
 }
 
+/** Has these processes in a group that is not the first of the machine: their ids, each with that of its parent. */
+function populate({ files, base }: Machine, parents: Readonly<Record<number, number>>): void {
+  writeFileSync(join(base, 'cgroup.type'), 'domain\n');
+  writeFileSync(join(base, 'cgroup.procs'), `${Object.keys(parents).join('\n')}\n`);
+  for (const [pid, parent] of Object.entries(parents)) {
+    mkdirSync(join(files.processes, pid), { recursive: true });
+    writeFileSync(join(files.processes, pid, 'stat'), `${pid} (a program) S ${parent} 1 1`);
+  }
+}
+
 const program = { command: '/bin/echo', args: ['hello', 'a b'] };
+
+/** What is started when it is time for it. */
+function prepared(bounds: SandboxBounds, files: ControlFiles, log: Logger = silent) {
+  const { prepare } = inControlGroup(program, bounds, log, files);
+  const spawned: Spawned = prepare?.() ?? program;
+  const { command, args } = spawned;
+  return { spawned, group: String(args[2]).replace(/\/cgroup\.procs$/, ''), run: [command, [...args]] as const };
+}
+
+const groupsIn = (base: string) => readdirSync(base).filter((name) => name.startsWith('server-'));
 
 test('a program with bounds enters a group of its own that has them, before it runs', () => {
   const { files, base } = machine();
-  const { command, args } = inControlGroup(program, { memoryMb: 64, cpus: 0.5, processes: 20 }, silent, files);
-  const group = join(base, `server-${process.pid}-1`);
+  const { group, run } = prepared({ memoryMb: 64, cpus: 0.5, processes: 20 }, files);
+  expect(groupsIn(base)).toEqual([expect.stringMatching(/^server-[0-9a-f]{8}$/)]);
   const value = (file: string) => readFileSync(join(group, file), 'utf8');
   expect(value('memory.max')).toBe('67108864');
   expect(value('memory.oom.group')).toBe('1');
   expect(value('cpu.max')).toBe('50000 100000');
   expect(value('pids.max')).toBe('20');
   expect(readFileSync(join(base, 'cgroup.subtree_control'), 'utf8')).toBe('+memory +cpu +pids');
-  expect(execFileSync(command, [...args], { encoding: 'utf8' })).toBe('hello a b\n');
+  expect(execFileSync(...run, { encoding: 'utf8' })).toBe('hello a b\n');
   // 0: the process that writes it.
   expect(value('cgroup.procs')).toBe('0\n');
 });
 
-test('only what is bounded is asked for, and a program that cannot enter its group does not run', () => {
+test('only what is bounded is asked for, and a program that cannot enter its group does not run and says so', () => {
   const { files, base } = machine('pids');
   writeFileSync(join(base, 'cgroup.subtree_control'), 'pids');
-  const { command, args } = inControlGroup(program, { processes: 3 }, silent, files);
+  const { group, run } = prepared({ processes: 3 }, files);
   expect(readFileSync(join(base, 'cgroup.subtree_control'), 'utf8')).toBe('pids');
-  const group = String(args[2]).replace(/\/cgroup\.procs$/, '');
   expect(existsSync(join(group, 'memory.max'))).toBe(false);
   rmSync(group, { recursive: true });
-  expect(() => execFileSync(command, [...args], { stdio: 'ignore' })).toThrow('Command failed');
+  expect(() => execFileSync(...run, { stdio: 'pipe' })).toThrow('cannot be entered: it is not started');
+});
+
+test('there is no group before the program is about to be started, nor one of a program that could not be', () => {
+  const { files, base } = machine('cpu');
+  const held = inControlGroup(program, { cpus: 1 }, silent, files);
+  expect(groupsIn(base)).toEqual([]);
+  const spawned = held.prepare?.();
+  const [group = ''] = groupsIn(base);
+  // A folder of files goes only when it is empty, a group with its files.
+  rmSync(join(base, group, 'cpu.max'));
+  const kill = join(base, group, 'cgroup.kill');
+  unwritable.end = 'cgroup.kill';
+  spawned?.notStarted?.();
+  unwritable.end = '';
+  expect(existsSync(kill)).toBe(false);
+  expect(groupsIn(base)).toEqual([]);
+});
+
+test('a group whose bounds cannot be written is removed, and the program is started without', () => {
+  const { files, base } = machine();
+  const { log, lines } = recorded();
+  unwritable.end = 'memory.max';
+  const { spawned } = prepared({ memoryMb: 64 }, files, log);
+  unwritable.end = '';
+  expect(spawned).toBe(program);
+  expect(lines).toEqual([expect.stringContaining('The control group cannot be made: no.')]);
+  expect(groupsIn(base)).toEqual([]);
 });
 
 test('without bounds, and where they cannot hold, it is started as it is, and the log says why', () => {
@@ -80,7 +140,7 @@ test('without bounds, and where they cannot hold, it is started as it is, and th
     [few, 'does not control all'],
   ] as const) {
     const { log, lines } = recorded();
-    expect(inControlGroup(program, { memoryMb: 64 }, log, where)).toBe(program);
+    expect(prepared({ memoryMb: 64 }, where, log).spawned).toBe(program);
     expect(lines).toEqual([expect.stringContaining(why)]);
   }
   expect(boundsObstacle({ memoryMb: 64 }, none)).toBe('no_group');
@@ -91,25 +151,86 @@ test('without bounds, and where they cannot hold, it is started as it is, and th
   expect(boundsObstacle({ cpus: 1 }, few)).toBe('no_right');
 });
 
-test('a hub whose processes are in the leaf makes groups beside the leaf', () => {
-  const { files, base } = machine('pids', '/system.slice/hub.service');
-  mkdirSync(join(base, 'hub'));
-  writeFileSync(files.own, '0::/system.slice/hub.service/hub\n');
-  const { args } = inControlGroup(program, { processes: 3 }, silent, files);
-  expect(args[2]).toMatch(new RegExp(`^${base}/server-${process.pid}-\\d+/cgroup\\.procs$`));
+test('before its group is divided the hub moves into the leaf, with what started it and what it has started', () => {
+  const at = machine('memory');
+  populate(at, { 2: 1, [process.pid]: 2, 4_194_301: process.pid, 4_194_302: 4_194_301 });
+  const { log, lines } = recorded();
+  expect(prepared({ memoryMb: 64 }, at.files, log).spawned).not.toBe(program);
+  const leaf = join(at.base, 'toolhub-processes');
+  // The last one that was written.
+  expect(readFileSync(join(leaf, 'cgroup.procs'), 'utf8')).toBe('4194302');
+  const ids = ['2', `${process.pid}`, '4194301', '4194302'].toSorted((one, other) => Number(one) - Number(other));
+  expect(lines).toEqual([`The hub divides its control group: processes ${ids.join(', ')} are in ${leaf} from now on.`]);
 });
 
-test('what was hit is in the log when the program has ended, and groups of hubs that are gone are removed', () => {
-  const { files, base } = machine();
-  const old = join(base, 'server-4194304-1');
-  mkdirSync(old);
+test.each([
+  ['a sibling', { 2: 1, [process.pid]: 2, 4_194_301: 2 }],
+  ['what came from outside', { [process.pid]: 1, 4_194_301: 9 }],
+  ['what cannot be seen', { [process.pid]: 1, 0: 0 }],
+])('a group that has other processes is not divided and nothing is moved: %s', (_, parents) => {
+  const at = machine('memory');
+  populate(at, parents);
   const { log, lines } = recorded();
-  const { args, ended } = inControlGroup(program, { memoryMb: 64, processes: 3 }, log, files);
-  expect(existsSync(old)).toBe(false);
-  const group = String(args[2]).replace(/\/cgroup\.procs$/, '');
+  expect(boundsObstacle({ memoryMb: 64 }, at.files)).toBe('shared_group');
+  expect(prepared({ memoryMb: 64 }, at.files, log).spawned).toBe(program);
+  expect(lines).toEqual([expect.stringContaining('The control group of the hub has other processes, too.')]);
+  expect(existsSync(join(at.base, 'toolhub-processes'))).toBe(false);
+  expect(readFileSync(join(at.base, 'cgroup.subtree_control'), 'utf8')).toBe('');
+  // Of one that is divided already the kernel has seen to it.
+  writeFileSync(join(at.base, 'cgroup.subtree_control'), 'memory');
+  expect(boundsObstacle({ memoryMb: 64 }, at.files)).toBeUndefined();
+});
+
+test('a process that has ended meanwhile is no other one', () => {
+  const at = machine('memory');
+  populate(at, { [process.pid]: 1 });
+  writeFileSync(join(at.base, 'cgroup.procs'), `${process.pid}\n4194301\n`);
+  expect(boundsObstacle({ memoryMb: 64 }, at.files)).toBeUndefined();
+});
+
+test('a hub whose processes are in the leaf makes groups beside the leaf, and in a group named "hub" below that', () => {
+  const { files, base } = machine('pids', '/system.slice/hub.service');
+  writeFileSync(files.own, '0::/system.slice/hub.service/toolhub-processes\n');
+  prepared({ processes: 3 }, files);
+  expect(groupsIn(base)).toHaveLength(1);
+  const named = machine('pids', '/apps/hub');
+  prepared({ processes: 3 }, named.files);
+  expect(groupsIn(named.base)).toHaveLength(1);
+});
+
+test('what was hit is in the log when the program has ended', () => {
+  const { files } = machine();
+  const { log, lines } = recorded();
+  const { spawned, group } = prepared({ memoryMb: 64, processes: 3 }, files, log);
   writeFileSync(join(group, 'memory.events'), 'low 0\nhigh 0\nmax 3\noom 1\noom_kill 1\n');
   writeFileSync(join(group, 'pids.events'), 'max 2\n');
-  ended?.({});
+  spawned.ended?.({});
   expect(lines).toEqual([expect.stringContaining('sandbox.memoryMb'), expect.stringContaining('sandbox.processes')]);
   expect(readFileSync(join(group, 'cgroup.kill'), 'utf8')).toBe('1');
+});
+
+test.each([
+  [{ memoryMb: 64 }, 'oom 0\noom_kill 1\n'],
+  [{ cpus: 1 }, 'oom 1\noom_kill 1\n'],
+])('a kill for want of memory elsewhere is not said to be one of the sandbox: %j', (bounds, events) => {
+  const { files } = machine();
+  const { log, lines } = recorded();
+  const { spawned, group } = prepared(bounds, files, log);
+  writeFileSync(join(group, 'memory.events'), events);
+  spawned.ended?.({});
+  expect(lines).toEqual([]);
+});
+
+test('empty groups that are left over are removed, and new ones and those of others are not', () => {
+  const { files, base } = machine();
+  const hourAgo = Date.now() / 1_000 - 3_600;
+  for (const name of ['server-0123abcd', 'server-89abcdef', 'server-of-others', 'server-00000000']) {
+    mkdirSync(join(base, name));
+    if (name === 'server-00000000') writeFileSync(join(base, name, 'cgroup.procs'), '7\n');
+    if (name !== 'server-89abcdef') utimesSync(join(base, name), hourAgo, hourAgo);
+  }
+  const { group } = prepared({ cpus: 1 }, files);
+  expect(groupsIn(base).toSorted()).toEqual(
+    ['server-00000000', 'server-89abcdef', 'server-of-others', group.slice(base.length + 1)].toSorted(),
+  );
 });

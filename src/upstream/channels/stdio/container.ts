@@ -43,7 +43,7 @@ export function inContainer(options: StdioOptions, { container, sandbox, places 
       '--pids-limit',
       `${processes ?? upstreamLimits.containerProcesses}`,
     ],
-    // No more by swapping.
+    // No swap on top.
     memoryMb === undefined ? [] : ['--memory', `${memoryMb}m`, '--memory-swap', `${memoryMb}m`],
     cpus === undefined ? [] : ['--cpus', `${cpus}`],
     read.flatMap((one) => ['--volume', `${one}:${one}:ro`]),

@@ -314,6 +314,26 @@ test('a command that does not exist is told apart from a folder that does not', 
   expect((await impossible.events.closing()).message).toMatch('Cannot start server "x"');
 });
 
+test.each([
+  [process.execPath, ['prepare', 'ended']],
+  ['program-that-is-not-there', ['prepare', 'notStarted']],
+])('what is prepared for %s is told its end, also where there is no process', async (command, expected) => {
+  const told: string[] = [];
+  const prepared = {
+    command,
+    args: ['--eval', ''],
+    ended: () => void told.push('ended'),
+    notStarted: () => void told.push('notStarted'),
+  };
+  const prepare = () => {
+    told.push('prepare');
+    return prepared;
+  };
+  const { events } = open([], { spawned: { command: 'not-this', args: [], prepare } });
+  await events.closing();
+  expect(told).toEqual(expected);
+});
+
 test('closing a channel that could not start reports nothing more', async () => {
   const { channel, events } = open([], { command: 'not-there', args: [] });
   await channel.close();

@@ -47,6 +47,10 @@ export interface Spawned {
   readonly args: readonly string[];
   /** Called with its environment when it has ended, however it did. */
   readonly ended?: (env: NodeJS.ProcessEnv) => void;
+  /** Called just before it is started: gives what is started in its place. */
+  readonly prepare?: () => Spawned;
+  /** Called in place of `ended` when it could not be started. */
+  readonly notStarted?: () => void;
 }
 
 /** What a child that is a launcher (`npx`) is asked, and told, by the channel to it. */
@@ -71,19 +75,23 @@ export interface Launching {
  */
 export function openProgram(options: StdioOptions, events: ChannelEvents): Channel {
   let child: ChildProcessWithoutNullStreams;
+  let spawned: Spawned | undefined;
   const path = options.env['PATH'] ?? options.inheritedEnv['PATH'] ?? '';
   const failedToStart = (error: unknown) => startError({ ...options, path }, error);
   try {
-    const { command, args } = options.spawned ?? options;
     const env = childEnv(options.inheritedEnv, options.env, options.owner, options.installMark);
     options.reaper.prepare();
+    spawned = options.spawned?.prepare?.() ?? options.spawned;
+    const { command, args } = spawned ?? options;
     child = startChild(command, args, options.cwd, env);
-    child.once('exit', () => options.spawned?.ended?.(env));
+    child.once('exit', () => spawned?.ended?.(env));
   } catch (error) {
+    spawned?.notStarted?.();
     return deadChannel(options.name, failedToStart(error), events);
   }
   const { pid } = child;
   if (pid === undefined) {
+    spawned?.notStarted?.();
     const reason = new Promise<HubError>((resolve) => {
       child.once('error', (error) => resolve(failedToStart(error)));
     });

@@ -104,6 +104,7 @@ export const servers: Texts['servers'] = {
   sandboxUnbounded_no_group: 'Die Grenzen gelten nicht: Der Hub läuft in keiner Control Group der Version 2.',
   sandboxUnbounded_no_controller: 'Die Grenzen gelten nicht: Die Control Group des Hubs steuert nicht alle davon.',
   sandboxUnbounded_no_right: 'Die Grenzen gelten nicht: Der Hub darf keine Control Groups anlegen.',
+  sandboxUnbounded_shared_group: 'Die Grenzen gelten nicht: In der Control Group des Hubs sind auch andere Prozesse.',
   owner: 'Eigentümer',
   type: 'Typ',
   version: 'Version',

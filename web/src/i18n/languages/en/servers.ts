@@ -103,6 +103,7 @@ export const servers = {
   sandboxUnbounded_no_group: 'The bounds do not hold: the hub runs in no control group of version 2.',
   sandboxUnbounded_no_controller: 'The bounds do not hold: the control group of the hub does not control all of them.',
   sandboxUnbounded_no_right: 'The bounds do not hold: the hub may not make control groups.',
+  sandboxUnbounded_shared_group: 'The bounds do not hold: the control group of the hub has other processes, too.',
   owner: 'Owner',
   type: 'Type',
   version: 'Version',

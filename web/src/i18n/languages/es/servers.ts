@@ -106,6 +106,8 @@ export const servers: Texts['servers'] = {
     'Los límites no se aplican: el hub no se ejecuta en ningún grupo de control de la versión 2.',
   sandboxUnbounded_no_controller: 'Los límites no se aplican: el grupo de control del hub no los controla todos.',
   sandboxUnbounded_no_right: 'Los límites no se aplican: el hub no puede crear grupos de control.',
+  sandboxUnbounded_shared_group:
+    'Los límites no se aplican: en el grupo de control del hub hay también otros procesos.',
   owner: 'Propietario',
   type: 'Tipo',
   version: 'Versión',

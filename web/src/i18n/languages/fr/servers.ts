@@ -111,6 +111,8 @@ export const servers: Texts['servers'] = {
     'Les limites ne s’appliquent pas : le groupe de contrôle du hub ne les gère pas toutes.',
   sandboxUnbounded_no_right:
     'Les limites ne s’appliquent pas : le hub n’a pas le droit de créer des groupes de contrôle.',
+  sandboxUnbounded_shared_group:
+    'Les limites ne s’appliquent pas : le groupe de contrôle du hub contient aussi d’autres processus.',
   owner: 'Propriétaire',
   type: 'Type',
   version: 'Version',

@@ -99,6 +99,7 @@ export const servers: Texts['servers'] = {
   sandboxUnbounded_no_group: '上限は有効ではありません。ハブはバージョン 2 のコントロールグループで動いていません。',
   sandboxUnbounded_no_controller: '上限は有効ではありません。ハブのコントロールグループでは一部を制御できません。',
   sandboxUnbounded_no_right: '上限は有効ではありません。ハブにはコントロールグループを作る権限がありません。',
+  sandboxUnbounded_shared_group: '上限は有効ではありません。ハブのコントロールグループに他のプロセスもあります。',
   owner: '所有者',
   type: '種類',
   version: 'バージョン',

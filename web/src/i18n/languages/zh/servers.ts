@@ -97,6 +97,7 @@ export const servers: Texts['servers'] = {
   sandboxUnbounded_no_group: '上限未生效：Hub 不在第 2 版控制组（cgroup v2）中运行。',
   sandboxUnbounded_no_controller: '上限未生效：Hub 的控制组不能控制其中的全部资源。',
   sandboxUnbounded_no_right: '上限未生效：Hub 无权创建控制组。',
+  sandboxUnbounded_shared_group: '上限未生效：Hub 的控制组中还有其他进程。',
   owner: '所有者',
   type: '类型',
   version: '版本',
