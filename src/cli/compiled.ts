@@ -48,7 +48,7 @@ export function openBundle(folder: string): Bundle {
     // V8 keeps the name too: a whole path would show every user where the program was built, and would point to no file
     // in stack traces.
     const filename = join(basename(folder), file);
-    // Libraries import modules of Node when they are needed, as that which sends to a collector does.
+    // Libraries import modules of Node when they are needed, as the OpenTelemetry exporter does.
     const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
     const script = new Script(wrap(text), { filename, importModuleDynamically, ...(cachedData && { cachedData }) });
     compiled.set(file, script);

@@ -26,7 +26,7 @@ export function openProcessTable(platform: NodeJS.Platform = process.platform): 
 
 /**
  * Reads `/proc`. What group a process is in is read once, for a process that is new since the last look; again where
- * that was long ago, since another process may have its number by now, and of what could lead one of the groups.
+ * that was long ago, since another process may have its number by now, and of a process whose id is one of the groups.
  */
 function linuxTable(): ProcessTable {
   let groupOf = new Map<string, number>();
