@@ -43,6 +43,11 @@ test('a sandbox is what the fields say: that of the hub, an own one, an empty on
   expect(configOf({ ...of({ ...kept, ...bounds }), memoryMb: '128', cpus: '' })).toMatchObject({
     sandbox: { ...kept, memoryMb: 128, processes: 9 },
   });
+  // What is no number is for the hub to refuse.
+  expect(configOf({ ...of(kept), memoryMb: '1,5', cpus: '1,5', processes: 'two' })).toMatchObject({
+    sandbox: { memoryMb: '1,5', cpus: 1.5, processes: 'two' },
+  });
+  expect(configOf({ ...of(kept), cpus: 'Infinity' })).toMatchObject({ sandbox: { cpus: 'Infinity' } });
   expect(configOf({ ...of({ ...kept, ...bounds }), cpus: '' })['sandbox']).not.toHaveProperty('cpus');
   expect(configOf({ ...of(kept), network: false, write: '' })).toMatchObject({
     sandbox: { network: 'none', read: ['/a', '/b c'] },

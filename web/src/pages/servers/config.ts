@@ -184,9 +184,18 @@ function sandboxOf(draft: Draft, old: Draft): JsonObject {
       network: network ? 'host' : 'none',
       ...said('read', split(read)),
       ...said('write', split(write)),
-      ...Object.fromEntries(bounds.map((member) => [member, Number(draft[member])])),
+      ...Object.fromEntries(bounds.map((member) => [member, boundOf(member, draft[member])])),
     },
   };
+}
+
+/**
+ * The number that a text is. What is none is sent as it is, so that the hub says what is wrong with it. Parts of a
+ * processor may be written with a comma.
+ */
+function boundOf(member: (typeof boundMembers)[number], text: string): number | string {
+  const value = Number(member === 'cpus' ? text.replace(',', '.') : text);
+  return text.trim() === '' || !Number.isFinite(value) ? text : value;
 }
 
 /** Fields of a sandbox that are numbers. */

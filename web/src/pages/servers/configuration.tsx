@@ -7,6 +7,7 @@ import { useMe } from '../../api/queries.ts';
 import type { ServerDetails } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
+import { count, many } from '../../lib/format.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -134,9 +135,9 @@ function heldBy(sandbox: NonNullable<ServerDetails['sandbox']> | null, t: TFunct
     t(network === 'host' ? 'servers.sandboxWithNetwork' : 'servers.sandboxWithoutNetwork'),
     ...(read.length > 0 ? [t('servers.sandboxReads', { paths: read.join(', ') })] : []),
     ...(write.length > 0 ? [t('servers.sandboxWrites', { paths: write.join(', ') })] : []),
-    ...(memoryMb === undefined ? [] : [t('servers.sandboxMemory', { memoryMb })]),
-    ...(cpus === undefined ? [] : [t('servers.sandboxCpus', { cpus })]),
-    ...(processes === undefined ? [] : [t('servers.sandboxProcesses', { processes })]),
+    ...(memoryMb === undefined ? [] : [t('servers.sandboxMemory', { number: count(memoryMb) })]),
+    ...(cpus === undefined ? [] : [t('servers.sandboxCpus', many(cpus))]),
+    ...(processes === undefined ? [] : [t('servers.sandboxProcesses', many(processes))]),
     ...(unbounded === undefined ? [] : [t(`servers.sandboxUnbounded_${unbounded}`)]),
   ].join(' ');
 }

@@ -303,7 +303,7 @@ function Sandbox({ draft, set, at }: PartProps) {
               optional
               inputMode="decimal"
               value={draft[member]}
-              onChange={(event) => set({ [member]: event.target.value.replace(/[^\d.]/g, '') })}
+              onChange={(event) => set({ [member]: event.target.value })}
             />
           ))}
         </>
