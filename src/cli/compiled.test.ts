@@ -38,6 +38,17 @@ test('a module gets what a CommonJS module gets, once, and finds its neighbours,
   expect(all.slice(2)).toEqual([true, true, join(beside, 'one.js'), beside, 'function', '/']);
 });
 
+test('a module that failed is run again when it is asked for again, and its neighbours are not', () => {
+  const folder = folderOf({
+    'one.js':
+      'const two = require("./two.js"); two.times = (two.times ?? 0) + 1; if (two.times === 1) throw new Error("once"); exports.times = two.times;',
+    'two.js': '',
+  });
+  const bundle = openBundle(folder);
+  expect(() => bundle.load('one.js')).toThrow('once');
+  expect(bundle.load('one.js')).toEqual({ times: 2 });
+});
+
 test('what was compiled is used again', () => {
   const folder = folderOf({ 'one.js': 'exports.value = 1;' });
   expect(loadAndKeep(folder)).toEqual({ value: 1 });

@@ -63,8 +63,14 @@ export function openBundle(folder: string): Bundle {
     const outside = createRequire(join(folder, file));
     const require = (id: string): unknown =>
       id.startsWith('./') ? load(id.slice(2)) : withFlagsOfNode(() => outside(id) as unknown);
-    const run = compile(file).runInThisContext() as (...scope: unknown[]) => void;
-    run.call(module.exports, module.exports, require, module, join(folder, file), folder);
+    try {
+      const run = compile(file).runInThisContext() as (...scope: unknown[]) => void;
+      run.call(module.exports, module.exports, require, module, join(folder, file), folder);
+    } catch (error) {
+      // It is run again when it is asked for again.
+      modules.delete(file);
+      throw error;
+    }
     return module.exports;
   }
 

@@ -5,6 +5,18 @@ export interface Deferred<T> {
   readonly reject: (reason: unknown) => void;
 }
 
+/** What `load` gives, which is called when it is asked for first, and again after it failed. */
+export function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
 export function deferred<T>(): Deferred<T> {
   let resolve: Deferred<T>['resolve'] | undefined;
   let reject: Deferred<T>['reject'] | undefined;

@@ -4,7 +4,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Closers, newClosers } from '../core/closers.ts';
-import { deferred } from '../core/deferred.ts';
+import { deferred, loadedOnce } from '../core/deferred.ts';
 import { errorText } from '../core/errors.ts';
 import { exposure } from '../core/access/exposure.ts';
 import type { Hub } from '../core/hub.ts';
@@ -173,7 +173,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const { passwords, ...first } = await (await import('./open-accounts.ts')).openAccounts(api);
   others.open(async () => (await import('./open-management.ts')).openManagement({ ...api, passwords }), closers);
   group.replicas?.join(internalUrls(env, httpServer.ownUrl ?? listening), servers.settled(hubLimits.startCalmMs));
-  startInBackground(servers, database, smart, others);
+  startInBackground(servers, database, smart, others, log('hub'));
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
 }
 
@@ -203,16 +203,15 @@ function otherAnswers(
   replicas: Pick<Replicas, 'hello'> | undefined,
 ) {
   const management = deferred<() => Promise<RequestListener>>();
-  let loading: Promise<RequestListener> | undefined;
-  const answer = async (): Promise<RequestListener> => {
-    const load = await management.promise;
-    return (loading ??= load());
-  };
+  const answer = loadedOnce(async () => (await management.promise)());
   let life = { isOpen: false, isStopping: false };
   const ready = () => readinessOf({ ...life, database: database.state(), isShared: kind === 'postgres' });
   return {
     section: otherPaths(basePath, answer, createProbe(ready, replicas?.hello)),
-    /** What answers all but MCP and the probes; it is loaded when it is asked for first, here or by a request. */
+    /**
+     * What answers all but MCP and the probes; it is loaded when it is asked for first, here or by a request, and again
+     * after that failed.
+     */
     answer,
     open(load: () => Promise<RequestListener>, closers: Closers): void {
       management.resolve(load);
@@ -235,12 +234,14 @@ function startInBackground(
   database: Startable,
   smart: Startable,
   others: { answer(): Promise<unknown> },
+  log: Logger,
 ): void {
   database.start(servers.settled(hubLimits.startCalmMs, availableParallelism() - 1));
   const settled = servers.settled(hubLimits.startCalmMs);
   smart.start(settled);
-  // Why it cannot be loaded is told with the requests that want it.
-  void settled.then(() => others.answer()).catch(() => undefined);
+  void settled
+    .then(() => others.answer())
+    .catch((error: unknown) => log.error('the API and the dashboard cannot be loaded', { error: errorText(error) }));
 }
 
 /**
