@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 
 // V8 takes what Node has compiled ahead of its own modules only where all flags are as they were when Node was built,
 // and compiles them itself where one is not: a seventh of the CPU time until the first server is started. So this
-// module comes before all that need those of Node. By now V8 has made the young generation as large as `npm start` has
-// it, and what this flag says counts for nothing more.
+// module comes before all that need those of Node. By now V8 has made the young generation of this thread as large as
+// `npm start` has it, and it stays so. Threads that start later get V8's default, half of that.
 setFlagsFromString('--max-semi-space-size=0');
 
 /** The flags that the hub sets (decisions/0029), each with what V8 has without it. */
