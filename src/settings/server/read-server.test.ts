@@ -94,6 +94,10 @@ describe('how a server is reached', () => {
     [{ url: 'https://x', command: 'x', type: 'http' }, 'mcpServers.s.command: has no effect'],
     [{ url: 'https://x', headers: { 'A B': 'c' } }, 'mcpServers.s.headers["A B"]: is no name a header can have'],
     [{ url: 'https://x', headers: { A: '1', a: '2' } }, 'mcpServers.s.headers.a: is there twice'],
+    [
+      { openapi: { url: 'https://x', cookieSession: true }, perSessionClient: false },
+      'mcpServers.s.perSessionClient: has no effect beside "openapi.cookieSession"',
+    ],
     [{ command: 'x', headers: {} }, 'mcpServers.s.headers: has no effect'],
     [{ command: 'x', timeout: 60 }, 'mcpServers.s.timeout: has no effect; the member is called options.timeout'],
     [

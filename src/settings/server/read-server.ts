@@ -78,7 +78,7 @@ export function readServer(
     keepAlive: config.enableKeepAlive,
     keepAliveMs: config.keepAliveInterval ?? settingsLimits.keepAliveMs,
     maxMessageBytes: config.options?.maxBufferSize ?? coreLimits.upstreamMessageBytes,
-    perSessionClient: config.perSessionClient === true || isCookieSession(transport),
+    perSessionClient: isPerSession(config, transport, path, report),
     ...onDemandOf(config, transport.type === 'stdio', path, report),
     era: config.era === 'auto' ? undefined : config.era,
     limits: readCallLimits(config.limits),
@@ -127,8 +127,16 @@ export function unusableServer(
 }
 
 /** The cookies of an API are kept for each session, which takes a connection for each. */
-function isCookieSession(transport: TransportSettings): boolean {
-  return transport.type === 'openapi' && transport.openapi['cookieSession'] === true;
+function isPerSession(
+  { perSessionClient }: Pick<z.output<typeof serverShape>, 'perSessionClient'>,
+  transport: TransportSettings,
+  path: Path,
+  report: Report,
+): boolean {
+  const keepsCookies = transport.type === 'openapi' && transport.openapi['cookieSession'] === true;
+  if (keepsCookies && perSessionClient === false)
+    report.warn([...path, 'perSessionClient'], 'has no effect beside "openapi.cookieSession", which sets it');
+  return keepsCookies || perSessionClient === true;
 }
 
 function onDemandOf(
