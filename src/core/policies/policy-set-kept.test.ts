@@ -71,6 +71,16 @@ describe('the same question is asked once', () => {
     expect(call(sql('DROP'))).toBe(first);
   });
 
+  test('of each set of annotations apart, also where nothing is promised', () => {
+    const call = setOf(when('!resource.readOnly && !resource.destructive && !resource.openWorld'));
+    for (const readOnly of [false, true])
+      for (const destructive of [false, true])
+        for (const openWorld of [false, true])
+          expect(call({ resource: { ...query, readOnly, destructive, openWorld } })).toEqual(
+            readOnly || destructive || openWorld ? passes : refused,
+          );
+  });
+
   test('of nothing, where no policy reads the context', () => {
     const call = setOf(when('resource.destructive'));
     expect(call({ args: { x: 1e300 } })).toBe(call({ context: { client: 'x' } }));
