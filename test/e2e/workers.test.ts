@@ -341,10 +341,22 @@ describe('two workers', () => {
   test('start one process for fifty first calls, which sleeps when both are idle', async () => {
     const gate = join(temporaryFolder(), 'gate');
     const lazy = hostileStdio({ name: 'lazy', gate });
+    const asleep = (one = lazy) => until('its process is gone', () => !one.pids().some(isAlive));
     await added('lazy', { ...lazy.config, startOnDemand: true, idleTimeoutMs: 300 });
-    const asleep = () => until('its process is gone', () => !lazy.pids().some(isAlive));
+    /** Both workers know it by the description that comes with it. */
+    const idleFor = async (idleTimeoutMs: number) => {
+      const tools = { echo: { description: `Sleeps after ${idleTimeoutMs} ms.` } };
+      const config = { ...lazy.config, visibility: 'public', startOnDemand: true, idleTimeoutMs, tools };
+      const put = await api(hub, 'PUT', '/servers/lazy', { token: admin, body: { config } });
+      expect(put.status, put.text).toBe(200);
+      await until(`every worker knows of ${idleTimeoutMs} ms`, async () => {
+        const lists = await Promise.all(times(6).map(() => rpc(hub.mcp('lazy'), 'tools/list', {}, { headers: alone })));
+        return lists.every(({ text }) => text.includes(tools.echo.description));
+      });
+    };
     for (const turn of times(2)) {
       await asleep();
+      await idleFor(600_000);
       const before = lazy.pids().length;
       writeFileSync(gate, '');
       const calls = times(50).map((i) => echo(hub, 'lazy', `lazy ${turn} ${i}`));
@@ -354,12 +366,23 @@ describe('two workers', () => {
       rmSync(gate);
       for (const [i, { text }] of (await Promise.all(calls)).entries()) expect(text).toContain(`lazy ${turn} ${i}`);
       expect(lazy.pids()).toHaveLength(before + 1);
+      await idleFor(300);
     }
     expect(lazy.received('tools/call')).toHaveLength(100);
-    // A call at one of them keeps it awake, though the other is idle for longer.
-    const params = { name: 'delay', arguments: { ms: 1_500, tag: 'awake' } };
-    expect((await rpc(hub.mcp('lazy'), 'tools/call', params, { headers: alone })).text).toContain('awake');
     await asleep();
+    // A call at one of them keeps it awake, though the other is idle for as long as another server is until it sleeps.
+    const nap = hostileStdio({ name: 'nap' });
+    await added('nap', { ...nap.config, startOnDemand: true, idleTimeoutMs: 300 });
+    const hold = join(temporaryFolder(), 'hold');
+    writeFileSync(hold, '');
+    const params = { name: 'progress', arguments: { tag: 'awake', steps: 2, gate: hold } };
+    const held = rpc(hub.mcp('lazy'), 'tools/call', params, { headers: alone });
+    await until('the call is at the server', () => lazy.received('tools/call').length === 101);
+    expect((await echo(hub, 'nap', 'once')).text).toContain('once');
+    await asleep(nap);
+    expect(lazy.pids().some(isAlive)).toBe(true);
+    rmSync(hold);
+    expect((await held).text).toContain('awake');
     const { body } = await api(hub, 'GET', '/servers/lazy', { token: admin });
     expect((body.data as { status: string }).status).toBe('asleep');
   });
@@ -450,7 +473,7 @@ describe('two workers', () => {
       await until('every worker refuses it', async () => String(await statuses(token)) === '401');
   });
 
-  test('show calls of both on live pages, and wait for one yes', async () => {
+  test('tell a live page of calls and of those that wait, which wait for one yes', async () => {
     const page = await stream(`${hub.url}/api/events`, { headers: { authorization: `Bearer ${admin}` } });
     const text = '@approve("admin") forbid(principal, action, resource == Tool::"own/echo");';
     const put = async (policies: unknown) =>
@@ -474,10 +497,11 @@ describe('two workers', () => {
         return answers.every(({ error }) => (error !== undefined) === isRefused);
       });
     await everyWorker(true);
+    const told = () => page.events.filter(({ data }) => data.includes('changed')).length;
+    const toldBefore = told();
     const calls = times(6).map((i) => echo(hub, 'own', `approved ${i}`));
     await until('all wait', async () => (await waiting()).length === 6);
-    const told = page.events.filter(({ data }) => data.includes('changed')).length;
-    expect(told).toBeGreaterThan(0);
+    await until('the page is told', () => told() > toldBefore);
     for (const { id } of await waiting()) {
       const decided = await api(hub, 'POST', `/approvals/${id}`, { token: admin, body: { decision: 'approve' } });
       expect(decided.status, decided.text).toBe(200);
@@ -545,6 +569,10 @@ describe('two workers', () => {
     const calls = times(4).map((turn) => echo(hub, 'remote', `stopped ${turn}`).catch(String));
     const done: unknown[] = [];
     for (const call of calls) void call.then((answer) => done.push(answer));
+    // One that a test which fails leaves stopped would keep its hub from ending.
+    atEnd(() => {
+      if (isAlive(pid)) process.kill(pid, 'SIGCONT');
+    });
     await until('the others are answered', () => done.length === 3);
     process.kill(pid, 'SIGKILL');
     const failed = (await Promise.all(calls)).filter((answer) => typeof answer === 'string');
