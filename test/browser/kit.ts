@@ -294,11 +294,11 @@ function watch(page: Page, expected?: RegExp): void {
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** Which rules about colours are asked for, and of what; the others are not, where these are asked for alone. */
-type Colours = 'of all' | 'alone' | 'of what is new';
+type Colours = 'of all' | 'alone' | 'of what is another';
 
 /**
- * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is new` looks at those of
- * texts and fields that were not there to be seen when all were looked at.
+ * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is another` looks at those
+ * of texts and fields that were not there to be seen when all were looked at, or had other colours, in front or behind.
  */
 export async function violations(page: Page, colours: Colours = 'of all'): Promise<string[]> {
   // Evaluated by the browser's debugger, which the page's policy does not concern. Once: it is half a megabyte.
@@ -306,7 +306,7 @@ export async function violations(page: Page, colours: Colours = 'of all'): Promi
     await page.evaluate(readFileSync(axePath, 'utf8'));
   }
   const found = await page.evaluate(async (which) => {
-    const own = window as unknown as { axe: Axe; known: WeakSet<Element> };
+    const own = window as unknown as { axe: Axe; known: WeakMap<Element, string> };
     const rules = ['color-contrast', 'link-in-text-block'];
     const run = async (context: unknown, options: object) =>
       (await own.axe.run(context, { resultTypes: ['violations'], ...options })).violations;
@@ -317,12 +317,23 @@ export async function violations(page: Page, colours: Colours = 'of all'): Promi
         (element.matches('input, select, textarea') || [...element.childNodes].some(isText)) &&
         element.checkVisibility({ visibilityProperty: true }),
     );
+    const behind = new Map<Element, string>();
+    const behindOf = (element: Element): string => {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
+      const { parentElement: parent } = element;
+      const all =
+        behind.get(element) ??
+        `${backgroundColor} ${backgroundImage} ${opacity}; ${parent === null ? '' : behindOf(parent)}`;
+      behind.set(element, all);
+      return all;
+    };
+    const coloursOf = (element: Element) => `${getComputedStyle(element).color} on ${behindOf(element)}`;
     if (which === 'of all') {
-      own.known = new WeakSet(seen);
+      own.known = new WeakMap(seen.map((element) => [element, coloursOf(element)]));
       return run(document, {});
     }
     const others = await run(document, { rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])) });
-    const include = seen.filter((element) => !own.known.has(element));
+    const include = seen.filter((element) => own.known.get(element) !== coloursOf(element));
     return include.length === 0 ? others : [...others, ...(await run({ include }, { runOnly: rules }))];
   }, colours);
   return found.map(
@@ -334,7 +345,7 @@ const looks = [
   { name: 'light', colorScheme: 'light', colours: 'of all' },
   // Nothing else is another in the dark.
   { name: 'dark', colorScheme: 'dark', colours: 'alone' },
-  { name: 'narrow', colorScheme: 'light', colours: 'of what is new', width: 390 },
+  { name: 'narrow', colorScheme: 'light', colours: 'of what is another', width: 390 },
 ] as const;
 
 /**

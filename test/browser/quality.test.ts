@@ -241,9 +241,17 @@ describe('what is measured here', () => {
       };
       show('(max-width: 500px)', 'pale when narrow', { color: '#eee', background: '#fff' });
       show('(prefers-color-scheme: dark)', 'pale in the dark', { color: '#222', background: '#111' });
+      // There to be seen in each look, with other colours in the narrow one.
+      const narrow = matchMedia('(max-width: 500px)');
+      const box = document.createElement('div');
+      box.innerHTML = '<p>paler when narrow</p>';
+      const paint = () => Object.assign(box.style, { color: '#fff', background: narrow.matches ? '#ddd' : '#222' });
+      narrow.addEventListener('change', paint);
+      paint();
+      document.querySelector('main h1')?.before(box);
     });
     expect((await violationsInEveryLook(page)).join('\n')).toMatch(
-      /^dark: color-contrast: .*pale in the dark.*\nnarrow: color-contrast: .*pale when narrow.*$/,
+      /^dark: color-contrast: .*pale in the dark.*\nnarrow: color-contrast: .*pale when narrow.*paler when narrow.*$/,
     );
   });
 });
