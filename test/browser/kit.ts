@@ -298,7 +298,8 @@ type Colours = 'of all' | 'alone' | 'of what is another';
 
 /**
  * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is another` looks at those
- * of texts and fields that were not there to be seen when all were looked at, or had other colours, in front or behind.
+ * of texts and fields that were not there to be seen when all were looked at, or had other colours, in front or
+ * behind.
  */
 export async function violations(page: Page, colours: Colours = 'of all'): Promise<string[]> {
   // Evaluated by the browser's debugger, which the page's policy does not concern. Once: it is half a megabyte.
