@@ -297,8 +297,8 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 type Colours = 'of all' | 'alone' | 'of what is another';
 
 /**
- * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is another` looks at those
- * of texts and fields that were not there to be seen when all were looked at, or had other colours, in front or
+ * What axe finds, a line each; none is what is wanted. Colours are most of its work: `of what is another` looks at
+ * those of texts and fields that were not there to be seen when all were looked at, or had other colours, in front or
  * behind.
  */
 export async function violations(page: Page, colours: Colours = 'of all'): Promise<string[]> {
