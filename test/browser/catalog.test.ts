@@ -158,6 +158,19 @@ test('in another language servers are described in it, and so is what is wrong w
   await page.getByRole('alert').getByText('有一个值无法接受').waitFor();
 });
 
+test('in another language the list is searched by what it shows, and by the English text too', async () => {
+  const page = await visit(hub, '/catalog');
+  await page.evaluate(() => localStorage.setItem('toolhub.language', 'de'));
+  await page.reload();
+  const list = page.getByRole('list', { name: 'Mitgelieferte Server' });
+  const german = 'Liest, schreibt, verschiebt und durchsucht Dateien in dem Ordner, den Sie angeben.';
+  for (const words of ['Ordner angeben', 'folder you name']) {
+    await page.getByLabel('Suchen, oder URL').fill(words);
+    await page.getByText('Mitgeliefert (1)').waitFor();
+    await list.getByText(german).waitFor();
+  }
+});
+
 test('readers of screens find nothing wrong in it', async () => {
   const page = await visit(hub, '/account');
   const shown = {

@@ -38,8 +38,8 @@ interface KnownCardProps {
 
 /** A server of the list, with what it needs. */
 export function KnownCard({ server, programs, onTake }: KnownCardProps) {
-  const { i18n } = useTranslation();
-  const { title, category, about, home, url } = server;
+  const { t } = useTranslation();
+  const { name, title, category, about, home, url } = server;
   const Icon = icons[category];
   return (
     <li className="panel flex flex-col gap-2 p-4">
@@ -63,7 +63,7 @@ export function KnownCard({ server, programs, onTake }: KnownCardProps) {
           <TakeButton name={title} allowed={programs || url !== undefined} onClick={() => onTake(server)} />
         )}
       </div>
-      <p className="text-soft flex-1 text-sm">{about[i18n.language] ?? about.en}</p>
+      <p className="text-soft flex-1 text-sm">{t(`catalog.about.${name}`, about)}</p>
       <Requirements needs={requirementsOf(server)} />
     </li>
   );

@@ -165,12 +165,12 @@ interface KnownProps {
 }
 
 function Known({ q, category, onTake }: KnownProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const me = useMe();
   const shown = knownServers.filter(
     (server) =>
       (category === '' || server.category === category) &&
-      matches(q, server.title, server.name, server.about.en, server.about[i18n.language]),
+      matches(q, server.title, server.name, server.about, t(`catalog.about.${server.name}`, '')),
   );
   return (
     <section className="flex flex-col gap-3">

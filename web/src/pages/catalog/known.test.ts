@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { serverNameProblem } from '../../../../src/settings/server/server-entry.ts';
+import { languages, tags } from '../../i18n/i18n.ts';
 import { withGiven } from '../servers/asks.ts';
 import { configOf } from '../servers/config.ts';
 import { categories, kinds, knownDraft, knownServers, requirementsOf } from './known.ts';
@@ -13,7 +14,7 @@ const shape = z.strictObject({
   title: text.max(30),
   category: z.enum(categories),
   // One sentence.
-  about: z.strictObject({ en: text.max(100).endsWith('.'), zh: text.max(60).endsWith('。') }).catchall(text.max(120)),
+  about: text.max(100).endsWith('.'),
   home: page,
   npm: z
     .string()
@@ -44,6 +45,16 @@ test('each server of the list says what it does, how it is started, and where it
   }
   expect(new Set(knownServers.map(({ name }) => name)).size).toBe(knownServers.length);
   expect(categories.filter((category) => knownServers.every((server) => server.category !== category))).toEqual([]);
+});
+
+test.each(tags)('each server of the list says in one sentence of %s what it does', async (tag) => {
+  const { later } = await languages[tag].load();
+  const { about } = (await later.catalog()).catalog;
+  expect(Object.keys(about)).toEqual(knownServers.map(({ name }) => name));
+  const sentence = text.max(120).regex(tag === 'zh' || tag === 'ja' ? /。$/ : /\.$/);
+  expect(z.record(text, sentence).safeParse(about).error).toBeUndefined();
+  if (tag === 'en') return;
+  expect(knownServers.filter((server) => about[server.name] === server.about)).toEqual([]);
 });
 
 test('every value that a server needs has its one place, and none is left open', () => {

@@ -41,8 +41,8 @@ export interface KnownServer {
   readonly name: string;
   readonly title: string;
   readonly category: Category;
-  /** What it does, by language; English where there is no other. */
-  readonly about: { readonly en: string; readonly [language: string]: string };
+  /** What it does, in English; other languages have it among their texts (`catalog.about`, by `name`). */
+  readonly about: string;
   readonly home: string;
   readonly npm?: string;
   readonly pypi?: string;
@@ -71,7 +71,7 @@ export function knownDraft(server: KnownServer, labelOf: (kind: Kind) => string)
     name,
     isKnown: true,
     // What tools do is described for search too, in the language of most tools.
-    draft: { ...emptyDraft, ...reach, description: about.en },
+    draft: { ...emptyDraft, ...reach, description: about },
     asks: needs.map((need) => askOf(need, labelOf)),
   };
 }

@@ -17,7 +17,6 @@ export const costs: Texts['costs'] = {
   tools: 'Gelistete Tools',
   ofServers_one: 'von {{number}} Server',
   ofServers_other: 'von {{number}} Servern',
-  unused: 'Nie aufgerufen',
   number_one: '{{number}} Tool',
   number_other: '{{number}} Tools',
   unknown: 'nicht bekannt',

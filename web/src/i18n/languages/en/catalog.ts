@@ -1,4 +1,10 @@
+import list from '../../../pages/catalog/known-servers.json';
+
+/** What each server of the list does, by its name. The list has the English texts: servers are added with them. */
+const about: Readonly<Record<string, string>> = Object.fromEntries(list.map(({ name, about }) => [name, about]));
+
 export const catalog = {
+  about,
   lead: 'Servers to add: a list that comes with the hub, the MCP registry, and what you paste or drop on this page.',
   box: 'Search, or paste a URL, a command line or settings',
   byHand: 'By hand',

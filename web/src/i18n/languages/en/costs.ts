@@ -15,7 +15,6 @@ export const costs = {
   tools: 'Listed tools',
   ofServers_one: 'of {{number}} server',
   ofServers_other: 'of {{number}} servers',
-  unused: 'Never called',
   number_one: '{{number}} tool',
   number_other: '{{number}} tools',
   unknown: 'not known',

@@ -18,7 +18,6 @@ export const costs: Texts['costs'] = {
   ofServers_one: 'de {{number}} servidor',
   ofServers_many: 'de {{number}} de servidores',
   ofServers_other: 'de {{number}} servidores',
-  unused: 'Nunca llamadas',
   number_one: '{{number}} herramienta',
   number_many: '{{number}} de herramientas',
   number_other: '{{number}} herramientas',

@@ -18,7 +18,6 @@ export const costs: Texts['costs'] = {
   ofServers_one: 'de {{number}} serveur',
   ofServers_many: 'de {{number}} de serveurs',
   ofServers_other: 'de {{number}} serveurs',
-  unused: 'Jamais appelés',
   number_one: '{{number}} outil',
   number_many: '{{number}} d’outils',
   number_other: '{{number}} outils',

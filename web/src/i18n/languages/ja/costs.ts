@@ -15,7 +15,6 @@ export const costs: Texts['costs'] = {
   ofContext: 'コンテキスト 200,000 の {{share}}',
   tools: '一覧にあるツール',
   ofServers_other: '{{number}} サーバー',
-  unused: '未使用',
   number_other: '{{number}} ツール',
   unknown: '不明',
   month: '過去 30 日間',

@@ -15,7 +15,6 @@ export const costs: Texts['costs'] = {
   ofContext: '占 200,000 上下文的 {{share}}',
   tools: '列出的工具',
   ofServers_other: '来自 {{number}} 个服务器',
-  unused: '从未调用',
   number_other: '{{number}} 个工具',
   unknown: '未知',
   month: '最近 30 天',
