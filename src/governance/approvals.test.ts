@@ -368,11 +368,13 @@ test.each(Object.keys(stores))('in the %s names that PostgreSQL cannot keep are 
   if (!store) throw new Error('no store');
   const hub = createApprovals({ store, lifeMs: () => 600_000 });
   atEnd(() => hub.close());
-  const odd = { ...question('x'), tool: 'nul \0', caller: 'half \ud800', client: '\0 \ud83d\ude00' };
+  const policy = { who: 'admin \0', policy: 'ask \0', message: 'may \0 it?' };
+  const odd = { ...question('x'), ...policy, tool: 'nul \0', caller: 'half \ud800', client: '\0 \ud83d\ude00' };
   const call = hub.approved(odd, new AbortController().signal);
   await until('it waits', async () => (await hub.waiting()).length === 1);
   const [listed] = await hub.list();
   expect(listed).toMatchObject({ tool: 'nul \ufffd', caller: 'half \ufffd', client: '\ufffd \ud83d\ude00' });
+  expect(listed).toMatchObject({ who: 'admin \ufffd', policy: 'ask \ufffd', message: 'may \ufffd it?' });
   await hub.decide(listed?.id ?? '', 'approve', 'bob', () => true);
   expect(await call).toBe(listed?.id);
 });

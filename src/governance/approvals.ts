@@ -184,9 +184,12 @@ async function withdrawGone(
 const stateAfter = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 
 function asWaiting(question: ApprovalQuestion, createdAt: number, expiresAt: number): Approval {
-  const { arguments: args, tool, caller, client, ...about } = question;
+  const { arguments: args, who, policy, message, tool, caller, client, ...about } = question;
   return {
     ...about,
+    who: storable(who),
+    policy: storable(policy),
+    message: message === undefined ? undefined : storable(message),
     tool: storable(tool),
     caller: storable(caller),
     client: client === undefined ? undefined : storable(client),
@@ -203,7 +206,7 @@ function asWaiting(question: ApprovalQuestion, createdAt: number, expiresAt: num
   };
 }
 
-/** PostgreSQL keeps no NUL and no half of a surrogate pair, which servers, clients and issuers can put into names. */
+/** PostgreSQL keeps no NUL and no half of a surrogate pair, which servers, clients, issuers and policies can have. */
 function storable(text: string): string {
   return text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
 }

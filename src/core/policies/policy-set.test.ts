@@ -354,15 +354,18 @@ describe('a call is refused', () => {
     });
   });
 
-  test('for all that the engine says of it', () => {
+  test('with the first of what the engine says, which may quote the arguments', () => {
+    const start = 'The policy cannot judge this call: ';
+    const args = { x: 'a'.repeat(10_000) };
+    expect(judge(when('context.arguments.x < 1'), { args })).toMatchObject({
+      message: expect.stringMatching(/^The policy cannot judge this call: .{10,200}$/s) as string,
+    });
     const error = { help: null, code: null, url: null, severity: null };
-    const errors = ['a', 'b'].map((message) => ({ ...error, message }));
+    const errors = ['a', 'e'.repeat(300)].map((message) => ({ ...error, message }));
     withCedar((cedar) =>
       vi.spyOn(cedar, 'statefulIsAuthorized').mockReturnValueOnce({ type: 'failure', errors, warnings: [] }),
     );
-    expect(judge(when('context.client == "agent"'))).toMatchObject({
-      message: 'The policy cannot judge this call: a; b',
-    });
+    expect(judge(when('context.client == "agent"'))).toMatchObject({ message: `${start}a; ${'e'.repeat(197)}` });
   });
 
   test('while the engine fails, and judged again by the next one', () => {

@@ -329,7 +329,9 @@ function argumentsOf(given: Readonly<Record<string, unknown>>, { args: names, ch
 
 /** What cannot be judged is refused: otherwise a caller could send what no policy can read. */
 function unjudgeable(rule: Rule | undefined, why: string): PolicyVerdict {
-  return { kind: 'refuse', policy: rule?.policy ?? '', message: `The policy cannot judge this call: ${why}` };
+  // What the engine says may quote all of the arguments.
+  const message = `The policy cannot judge this call: ${why.slice(0, 200)}`;
+  return { kind: 'refuse', policy: rule?.policy ?? '', message };
 }
 
 /** Ids of what the engine has ready, by the texts of the rules. Each rule is there under its place among them. */
@@ -366,7 +368,7 @@ function ask(
       return verdictOf(rules, answer.response.diagnostics);
     });
   } catch (error) {
-    return unjudgeable(rules[0], errorText(error).slice(0, 200));
+    return unjudgeable(rules[0], errorText(error));
   }
 }
 
