@@ -240,7 +240,7 @@ export function pinsInTable(
   async function load(): Promise<ReadonlyMap<string, Baseline>> {
     let rows: Map<string, Baseline>;
     try {
-      const db = await database.whenReady(governanceLimits.pinLoadMs);
+      const db = await database.whenReady(0);
       const found = await db.query<{ content: unknown }>('select content from toolhub.pins');
       rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
     } catch (error) {
@@ -258,7 +258,12 @@ export function pinsInTable(
 
   return {
     isShared: true,
-    load,
+    async load() {
+      // Not in turn: changes wait for the database themselves.
+      await database.whenReady(governanceLimits.pinLoadMs).catch(() => undefined);
+      // In turn: what was read before a change would take the place of its copy.
+      return inTurn(load);
+    },
     isLost: (server) => isFromCopy && copy.isLost(server),
     async change(server, edit, until) {
       let after: Baseline | undefined;

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
 import { temporaryFolder } from '../../test/kit/hostile.ts';
-import { offering, openedPins, pinStates, toolPin } from '../../test/kit/pins.ts';
+import { offering, openedPins, pinStates, sharedTable, toolPin } from '../../test/kit/pins.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import { deferred } from '../core/deferred.ts';
-import { HubError } from '../core/errors.ts';
+import type { HubError } from '../core/errors.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
-import type { Database } from '../database/database.ts';
 import { governanceLimits } from './limits.ts';
-import { pinsInFolder, pinsInTable } from './pin-store.ts';
+import { pinsInFolder } from './pin-store.ts';
 import { openPins, type PinOptions } from './pins.ts';
 
 test('of a server that changes ten thousand tools at once a bounded number is told one by one', async () => {
@@ -180,47 +179,6 @@ test('a decision that waits for others is about what was offered when it was mad
   expect(pinStates(pins)).toEqual({ old: 'approved', a: 'approved', b: 'changed', c: 'new' });
 });
 
-/** A table that hubs share, as one of them has it: it hears its own notices too. */
-function sharedTable() {
-  const rows = new Map<string, string>();
-  const listeners = new Set<(from: string) => void>();
-  /** What a reading of the rows waits for once it has them. */
-  const held: { until: Promise<void>; begun: () => void } = { until: Promise.resolve(), begun: () => undefined };
-  const db = {
-    tx: <T>(work: (tx: unknown) => Promise<T>): Promise<T> => work(db),
-    async query(sql: string, [name = '', content = ''] = [] as string[]) {
-      if (sql.startsWith('insert')) rows.set(name, content);
-      if (sql.startsWith('delete')) rows.delete(name);
-      if (!sql.startsWith('select content')) return [];
-      const found = [...rows.entries()].filter(([server]) => name === '' || server === name);
-      const answer = found.map(([, text]) => ({ content: JSON.parse(text) as unknown }));
-      if (name !== '') return answer;
-      held.begun();
-      await held.until;
-      return answer;
-    },
-    async notify(_: string, from: string) {
-      for (const listener of listeners) setImmediate(() => listener(from));
-    },
-  } as unknown as Database;
-  const tell = (from: string) => {
-    for (const listener of listeners) listener(from);
-  };
-  let isAway = false;
-  const handle = {
-    whenReady: (ms: number): Promise<Database> =>
-      isAway
-        ? new Promise((_, reject) => setTimeout(() => reject(new HubError('not_ready', 'The database is away.')), ms))
-        : Promise.resolve(db),
-    listen: (_: string, heard: (from: string | undefined) => void) => {
-      listeners.add(heard);
-      return () => void listeners.delete(heard);
-    },
-  };
-  const store = pinsInTable(handle, temporaryFolder(), logLines());
-  return { store, rows, held, tell, goAway: () => (isAway = true) };
-}
-
 test('a decision that is made while the rows are being read is not forgotten once they are', async () => {
   const { store, rows, held, tell } = sharedTable();
   let catalogue = offering('s', 'old');
@@ -236,8 +194,9 @@ test('a decision that is made while the rows are being read is not forgotten onc
   held.begun = () => begun.resolve();
   tell('another hub');
   await begun.promise;
-  await pins.decide('s', 'approve', toolPin('a'));
+  const decision = pins.decide('s', 'approve', toolPin('a'));
   end.resolve();
+  await decision;
   await vi.waitFor(() => expect(readings).toBeGreaterThan(1));
   await vi.waitFor(() => expect(pinStates(pins)).toEqual({ old: 'approved', a: 'approved' }));
   pins.close();
@@ -256,7 +215,7 @@ test('while the database is away all decisions are refused in time, however many
     pins.learn();
     const asked = [
       ...Array.from({ length: 3 }, () => pins.decide('s', 'approve', toolPin('a'))),
-      pins.renamed('s', 't'),
+      pins.rename('s', 't', () => Promise.resolve()),
       store.change('other', () => undefined),
     ];
     const codes = asked.map((one) => one.then(String, ({ code }: HubError) => code));

@@ -1,23 +1,15 @@
-import { isTrusted } from '../core/access/grants.ts';
 import type { Catalogue, Offer } from '../core/catalogue.ts';
-import { errorText, type HubError } from '../core/errors.ts';
+import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { decided, firstSeen, isSeen, withSeen } from '../core/pins/baseline.ts';
 import { pinId, pinnables } from '../core/pins/pin-item.ts';
-import {
-  type Baseline,
-  catalogueWith,
-  heldPins,
-  isWaiting,
-  type Pin,
-  pinsOf,
-  withoutHeld,
-} from '../core/pins/pin-states.ts';
-import { saying } from '../core/sentences.ts';
+import { type Baseline, catalogueWith, heldPins, isWaiting, type Pin, pinsOf } from '../core/pins/pin-states.ts';
 import type { PinMode } from '../core/settings/governance.ts';
 import type { ServerSettings } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { governanceLimits } from './limits.ts';
+import { found, noPins, pinModeOf, sameAs } from './pin-rules.ts';
+import { renameServer, type RenameParts, turnsOfServers, withoutHalves } from './pin-renames.ts';
 import { type PinStore, waitsUntil } from './pin-store.ts';
 
 /** Pins of what servers offer (CONTRACT §9): what was first seen counts, what differs is told or held back. */
@@ -44,7 +36,12 @@ export interface Pins {
     decision: 'approve' | 'reject',
     items: readonly PinName[] | undefined,
   ): Promise<readonly Pin[]>;
-  renamed(from: string, to: string): Promise<void>;
+  /**
+   * Renames a server by `change`, which changes the settings, and answers what that does. What is kept of the server is
+   * there under both names while the settings change, so that nothing counts as first seen under the new one. What
+   * `change` throws is thrown, and all of the old name stays; HubError `not_ready` before it is called.
+   */
+  rename<T>(from: string, to: string, change: () => Promise<T>): Promise<T>;
   deleted(server: string): Promise<void>;
   close(): void;
 }
@@ -67,7 +64,7 @@ export interface PinOptions {
 
 /** Reads what is kept. Rejects with HubError `not_ready` when it cannot be read. */
 export async function openPins(options: PinOptions, now: () => number = Date.now): Promise<Pins> {
-  return new ServerPins(options, await options.store.load(), now);
+  return new ServerPins(options, await withoutHalves(await options.store.load(), options), now);
 }
 
 interface Decision {
@@ -106,8 +103,14 @@ class ServerPins implements Pins {
   #texts: { offer: Offer; texts: ReadonlyMap<string, string> } | undefined;
   /** What of each server's offer was last noticed to wait. */
   readonly #noticed = new Map<string, Noticed>();
-  /** The last change of each server's baseline that is under way. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Changes of baselines that are under way. */
+  readonly #turns = turnsOfServers();
+  /** First baselines that are not written yet, or could not be: without what was noticed since, which is told apart. */
+  readonly #unwritten = new Map<string, Baseline>();
+  /** Servers whose baseline was removed at another hub: what is known counts while the settings here have them. */
+  readonly #gone = new Set<string>();
+  /** Old and new names of servers whose rename is under way. */
+  readonly #renaming = new Set<string>();
   /** Readings of all baselines: asked for, begun, ended. */
   readonly #readings = { asked: 0, begun: 0, ended: 0 };
   readonly #stopHearing: () => void;
@@ -130,7 +133,7 @@ class ServerPins implements Pins {
       followed = readings.asked;
       readings.begun += 1;
       try {
-        this.#baselines = new Map(await store.load());
+        this.#take(await store.load());
         this.#version += 1;
         changed();
       } catch (error) {
@@ -140,16 +143,17 @@ class ServerPins implements Pins {
     }
   }
 
-  /** Changes of one server's baseline are made one after another: each begins with what the one before it made. */
-  #inTurn<T>(server: string, change: () => Promise<T>): Promise<T> {
-    const done = (this.#turns.get(server) ?? Promise.resolve()).then(change);
-    const quiet = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#turns.set(server, quiet);
-    void quiet.then(() => this.#turns.get(server) === quiet && this.#turns.delete(server));
-    return done;
+  /** What was read of the store, and what is not there yet, or not any more. */
+  #take(loaded: ReadonlyMap<string, Baseline>): void {
+    const { servers } = this.#options.settings();
+    const baselines = new Map(loaded);
+    this.#gone.clear();
+    for (const [server, baseline] of this.#baselines) {
+      if (baselines.has(server) || !servers.has(server)) continue;
+      baselines.set(server, baseline);
+      if (!this.#unwritten.has(server)) this.#gone.add(server);
+    }
+    this.#baselines = baselines;
   }
 
   /** Where one was kept and is lost: one in which nothing is approved, so that an admin looks at all of it again. */
@@ -191,7 +195,12 @@ class ServerPins implements Pins {
 
   #use(server: string, baseline: Baseline | undefined): void {
     if (baseline) this.#baselines.set(server, baseline);
-    else this.#baselines.delete(server);
+    else {
+      this.#baselines.delete(server);
+      this.#noticed.delete(server);
+      this.#unwritten.delete(server);
+    }
+    this.#gone.delete(server);
     this.#version += 1;
   }
 
@@ -223,9 +232,13 @@ class ServerPins implements Pins {
 
   learn(): void {
     const { servers } = this.#options.settings();
+    const isUsed = (name: string): boolean => servers.has(name) || this.#renaming.has(name) || this.#turns.has(name);
+    for (const name of this.#noticed.keys()) if (!servers.has(name)) this.#noticed.delete(name);
+    for (const name of [...this.#gone, ...this.#unwritten.keys()]) if (!isUsed(name)) this.#use(name, undefined);
+    for (const name of this.#unwritten.keys()) if (!this.#turns.has(name)) this.#writeFirst(name, true);
     for (const [name, offer] of this.#options.catalogue().offers) {
       const server = servers.get(name);
-      if (server) this.#learnServer(server, offer);
+      if (server && !this.#renaming.has(name)) this.#learnServer(server, offer);
     }
   }
 
@@ -245,7 +258,9 @@ class ServerPins implements Pins {
     const news = waiting.filter((pin) => !isSeen(baseline.seen, pin) && !(last && isSeen(last.seen, pin)));
     // Where only the baseline is another one, what is not offered here may be offered to the hub that has seen it.
     const isStale = last?.offer !== offer && [...baseline.seen.keys()].some((id) => !seen.has(id));
-    const next = news.length > 0 || isStale ? withSeen(baseline, seen, isStale) : baseline;
+    // A decision may have removed the time of a thing that was noticed before: the time is kept again.
+    const isUnkept = waiting.some(({ id }) => !baseline.seen.has(id));
+    const next = news.length > 0 || isStale || isUnkept ? withSeen(baseline, seen, isStale) : baseline;
     this.#noticed.set(server.name, { baseline: next, offer, seen });
     if (next === baseline) return;
     // What was seen says no more than the pins do: they are the same.
@@ -256,15 +271,28 @@ class ServerPins implements Pins {
 
   /** In memory at once, so that the next list is compared with it. */
   #keepFirst(server: string, first: Baseline): void {
-    const { store, log } = this.#options;
-    const until = waitsUntil();
     this.#use(server, first);
-    this.#inTurn(server, async () => {
-      const { ended } = this.#readings;
-      const kept = await store.change(server, (other) => other ?? first, until);
-      // Another hub has seen it first, and what that one saw counts; or all were read before it was written.
-      if (kept !== first || !this.#baselines.has(server)) this.#written(server, kept, ended);
-    }).catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }));
+    this.#unwritten.set(server, first);
+    this.#writeFirst(server);
+  }
+
+  /** Where it cannot be written it is written again at the next look: what is offered then is not what was first. */
+  #writeFirst(server: string, isAgain = false): void {
+    const { store, settings, log } = this.#options;
+    const until = waitsUntil();
+    this.#turns
+      .run([server], async () => {
+        const { ended } = this.#readings;
+        const first = this.#unwritten.get(server);
+        if (!first || !settings().servers.has(server)) return;
+        const kept = await store.change(server, (other) => other ?? first, until);
+        this.#unwritten.delete(server);
+        // Another hub has seen it first, and what that one saw counts.
+        if (kept !== first) this.#written(server, kept, ended);
+      })
+      .catch((error: unknown) => {
+        if (!isAgain) log.error('pins not kept', { server, error: errorText(error) });
+      });
   }
 
   /** Of hubs that notice the same, the first to write it down tells; without the database each does. */
@@ -280,11 +308,12 @@ class ServerPins implements Pins {
       tell(kept);
       return kept || !store.isShared ? withSeen(kept ?? inForce, seen, isStale) : undefined;
     };
-    void this.#inTurn(server, async () => {
-      const inForce = this.#baselines.get(server);
-      // Nothing where the server was deleted meanwhile, here or at another hub.
-      if (inForce) await store.change(server, (kept) => edit(kept, inForce), until);
-    })
+    void this.#turns
+      .run([server], async () => {
+        const inForce = this.#baselines.get(server);
+        // Nothing where the server was deleted meanwhile, here or at another hub.
+        if (inForce) await store.change(server, (kept) => edit(kept, inForce), until);
+      })
       .catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }))
       .then(() => tell(undefined));
   }
@@ -332,7 +361,7 @@ class ServerPins implements Pins {
     const until = waitsUntil();
     // As the one who decides has seen it: it may change while other decisions are written down.
     const offer = this.#options.catalogue().offers.get(name);
-    return this.#inTurn(name, () => this.#decide(name, offer, { decision, items, until }));
+    return this.#turns.run([name], () => this.#decide(name, offer, { decision, items, until }));
   }
 
   async #decide(name: string, offer: Offer | undefined, { decision, items, until }: Decision): Promise<readonly Pin[]> {
@@ -356,59 +385,46 @@ class ServerPins implements Pins {
     return this.#pinsOf(offer);
   }
 
-  renamed(from: string, to: string): Promise<void> {
+  get #renameParts(): RenameParts {
+    const { store, settings, log } = this.#options;
+    return {
+      store,
+      settings,
+      log,
+      baselineOf: (server) => this.#baselineOf(server),
+      use: (server, baseline) => this.#use(server, baseline),
+      written: (server, baseline, ended) => this.#written(server, baseline, ended),
+      readingsEnded: () => this.#readings.ended,
+    };
+  }
+
+  rename<T>(from: string, to: string, change: () => Promise<T>): Promise<T> {
     const until = waitsUntil();
-    return this.#inTurn(from, async () => {
-      const { ended } = this.#readings;
-      const known = this.#baselineOf(from);
-      if (!known) return;
-      this.#written(to, await this.#options.store.rename(from, to, known, until), ended);
-      this.#written(from, undefined, ended);
+    return this.#turns.run([from, to], async () => {
+      for (const name of [from, to]) this.#renaming.add(name);
+      try {
+        return await renameServer({ from, to, change, until }, this.#renameParts);
+      } finally {
+        for (const name of [from, to]) this.#renaming.delete(name);
+        this.#options.changed();
+      }
     });
+  }
+
+  async #forget(server: string, until?: number): Promise<void> {
+    const { ended } = this.#readings;
+    await this.#options.store.change(server, () => undefined, until);
+    this.#written(server, undefined, ended);
   }
 
   deleted(server: string): Promise<void> {
     const until = waitsUntil();
-    return this.#inTurn(server, async () => {
-      const { ended } = this.#readings;
-      if (!this.#baselineOf(server)) return;
-      await this.#options.store.change(server, () => undefined, until);
-      this.#written(server, undefined, ended);
+    return this.#turns.run([server], async () => {
+      if (this.#baselineOf(server)) await this.#forget(server, until);
     });
   }
 
   close(): void {
     this.#stopHearing();
   }
-}
-
-/** The mode of a server: its own, or the hub's. A user who is no admin can make it stricter for a server of theirs. */
-export function pinModeOf(settings: Settings, server: ServerSettings): PinMode {
-  const { pinMode: ofHub = 'warn' } = settings.system;
-  const { pinMode: own = ofHub } = server;
-  return isTrusted(settings, server) || strictness.indexOf(own) >= strictness.indexOf(ofHub) ? own : ofHub;
-}
-
-const strictness: readonly PinMode[] = ['off', 'warn', 'hold'];
-
-/** Made once for each offer and what of it is held: views and indexes compare offers by identity. */
-const reduced = new WeakMap<Offer, { key: string; offer: Offer }>();
-
-function sameAs(offer: Offer, held: readonly Pin[]): Offer {
-  const key = held.map(({ id }) => id).join('\n\n');
-  const known = reduced.get(offer);
-  if (known?.key === key) return known.offer;
-  const made = withoutHeld(offer, held);
-  reduced.set(offer, { key, offer: made });
-  return made;
-}
-
-function noPins(name: string): HubError {
-  return saying('not_found', 'no_pins', { name: name.slice(0, 200) });
-}
-
-function found(pins: readonly Pin[], item: PinName, server: string): Pin {
-  const pin = pins.find(({ kind, name }) => kind === item.kind && name === item.name);
-  if (!pin) throw saying('not_found', 'no_item', { server, kind: item.kind, name: item.name.slice(0, 200) });
-  return pin;
 }

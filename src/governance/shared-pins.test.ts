@@ -115,7 +115,7 @@ test('a decision about a server that was renamed at another hub at that moment i
   if (other) other.held = new Promise((resolve) => (release = resolve));
   const deciding = Promise.allSettled([hubs[1]?.decide('s', 'reject', toolPin('old'))]);
   await until('the decision is made', () => other?.underWay === 1);
-  await hubs[0]?.renamed('s', 't');
+  await hubs[0]?.rename('s', 't', () => Promise.resolve());
   release();
   const refused = expect.objectContaining({ code: 'not_found' }) as unknown;
   expect(await deciding).toMatchObject([{ status: 'rejected', reason: refused }]);
@@ -129,7 +129,7 @@ test('a decision goes along when another hub renames the server right after it',
   for (const hub of hubs) hub.learn();
   await Promise.all(hubs.map((hub) => hub.decide('s', 'approve', undefined)));
   await hubs[1]?.decide('s', 'reject', toolPin('old'));
-  await hubs[0]?.renamed('s', 't');
+  await hubs[0]?.rename('s', 't', () => Promise.resolve());
   expect([...((await kept('t'))?.rejected ?? [])]).toEqual(['tool\nold']);
   expect(await kept()).toBeUndefined();
 });

@@ -7,6 +7,7 @@ import type { ServerState } from '../core/hub.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Pins } from '../governance/pins.ts';
 import type { SettingsStore } from '../settings/store.ts';
+import type { SignIns } from '../upstream/sign-in/sign-ins.ts';
 import type { UserCredentials } from '../upstream/user-credentials/user-credentials.ts';
 import { moveHome } from '../upstream/channels/stdio/sandbox-home.ts';
 import type { Pool } from '../upstream/connections/pool.ts';
@@ -38,9 +39,9 @@ export interface SettingsResources {
   /** What each server does now; `error` without secrets. */
   readonly states: () => readonly ServerState[];
   readonly dataDir: string;
-  readonly signIns: Pick<ServerRoutes, 'refusal' | 'renamed' | 'deleted'>;
+  readonly signIns: Pick<SignIns, 'refusal' | 'renamed' | 'deleted'>;
   readonly credentials: Pick<UserCredentials, 'renamed' | 'deleted' | 'state'>;
-  readonly pins: Pick<Pins, 'applied' | 'renamed' | 'deleted'>;
+  readonly pins: Pick<Pins, 'applied' | 'rename' | 'deleted'>;
   readonly unsetVariables: ServerRoutes['unsetVariables'];
   /** Whether a variable is set for the settings of admins. */
   readonly isSet: (variable: string) => boolean;
@@ -72,8 +73,9 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     refusal: signIns.refusal,
     credentials,
     unsetVariables,
-    async renamed(from, to) {
-      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to), pins.renamed(from, to)]);
+    async rename(from, to, change) {
+      await pins.rename(from, to, change);
+      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
       await moveHome(dataDir, from, to);
     },
     async deleted(name) {

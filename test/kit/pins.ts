@@ -1,7 +1,10 @@
 import type { Catalogue } from '../../src/core/catalogue.ts';
-import type { PinStore } from '../../src/governance/pin-store.ts';
+import { HubError } from '../../src/core/errors.ts';
+import type { Database } from '../../src/database/database.ts';
+import { pinsInTable, type PinStore } from '../../src/governance/pin-store.ts';
 import { openPins, type PinOptions, type Pins } from '../../src/governance/pins.ts';
 import { logLines } from './channel-log.ts';
+import { temporaryFolder } from './hostile.ts';
 import { server, settings } from './snapshots.ts';
 
 const about = { info: '{}', instructions: undefined, capabilities: [], protocolVersion: '2025-11-25' };
@@ -33,3 +36,44 @@ export const toolPin = (name: string) => [{ kind: 'tool', name }] as const;
 
 /** By name. */
 export const pinStates = (pins: Pins) => Object.fromEntries(pins.list({}).map(({ name, state }) => [name, state]));
+
+/** A table that hubs share, as one of them has it: it hears its own notices too. */
+export function sharedTable() {
+  const rows = new Map<string, string>();
+  const listeners = new Set<(from: string) => void>();
+  /** What a reading of the rows waits for once it has them. */
+  const held: { until: Promise<void>; begun: () => void } = { until: Promise.resolve(), begun: () => undefined };
+  const db = {
+    tx: <T>(work: (tx: unknown) => Promise<T>): Promise<T> => work(db),
+    async query(sql: string, [name = '', content = ''] = [] as string[]) {
+      if (sql.startsWith('insert')) rows.set(name, content);
+      if (sql.startsWith('delete')) rows.delete(name);
+      if (!sql.startsWith('select content')) return [];
+      const found = [...rows.entries()].filter(([server]) => name === '' || server === name);
+      const answer = found.map(([, text]) => ({ content: JSON.parse(text) as unknown }));
+      if (name !== '') return answer;
+      held.begun();
+      await held.until;
+      return answer;
+    },
+    async notify(_: string, from: string) {
+      for (const listener of listeners) setImmediate(() => listener(from));
+    },
+  } as unknown as Database;
+  const tell = (from: string) => {
+    for (const listener of listeners) listener(from);
+  };
+  let isAway = false;
+  const handle = {
+    whenReady: (ms: number): Promise<Database> =>
+      isAway
+        ? new Promise((_, reject) => setTimeout(() => reject(new HubError('not_ready', 'The database is away.')), ms))
+        : Promise.resolve(db),
+    listen: (_: string, heard: (from: string | undefined) => void) => {
+      listeners.add(heard);
+      return () => void listeners.delete(heard);
+    },
+  };
+  const store = pinsInTable(handle, temporaryFolder(), logLines());
+  return { store, rows, held, tell, goAway: () => (isAway = true), comeBack: () => (isAway = false) };
+}

@@ -40,11 +40,13 @@ export function decided(
   for (const pin of meant) {
     const { id } = pin;
     const text = texts.get(id);
-    seen.delete(id);
     if (decision === 'reject') {
-      if (text !== undefined) rejected.add(id);
+      if (text === undefined) continue;
+      rejected.add(id);
+      seen.set(id, { text, since });
       continue;
     }
+    seen.delete(id);
     rejected.delete(id);
     if (text === undefined) approved.delete(id);
     else approved.set(id, { text, since });

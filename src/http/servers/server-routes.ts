@@ -29,8 +29,8 @@ export interface ServerRoutes extends ServerSources {
   readonly settings: Pick<SettingsStore, 'change' | 'current'>;
   /** Removes what a deleted server kept on disk. Throws HubError when the disk refuses. */
   readonly removeFiles: (entry: Readonly<Entry>) => Promise<void>;
-  /** A server has another name now: what is kept of it under the old one goes along. */
-  readonly renamed: (from: string, to: string) => Promise<void>;
+  /** Has `change` rename a server in the settings: what is kept of it under the old name goes along. */
+  readonly rename: (from: string, to: string, change: () => Promise<void>) => Promise<void>;
   /** Forgets the sign-ins of a deleted server. */
   readonly deleted: (server: string) => Promise<void>;
   readonly log: Logger;
@@ -38,7 +38,7 @@ export interface ServerRoutes extends ServerSources {
 
 /** `/servers` (CONTRACT §4, Servers; reference: MCPHub §1.5). What the caller may not see is not there. */
 export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
-  const { settings, removeFiles, renamed, deleted, log } = options;
+  const { settings, removeFiles, rename, deleted, log } = options;
   const routes = new Hono<ApiEnv>();
   const details = (caller: Caller, name: string) => serverDetails(caller, serverOf(caller, name), options);
   /**
@@ -88,12 +88,18 @@ export function serverRoutes(options: ServerRoutes): Hono<ApiEnv> {
     const attempt = `Cannot change server "${name}"`;
     const input = parseInput(serverUpdateInput, await jsonBody(c.req.raw), attempt);
     const { newName = name } = input;
-    await withRequestPaths(
-      changeAs(settings, caller, (draft, by) => updateServer(draft, by, name, input)),
-      placeOf(newName),
-      attempt,
-    );
-    if (newName !== name) await renamed(name, newName);
+    const change = () =>
+      withRequestPaths(
+        changeAs(settings, caller, (draft, by) => updateServer(draft, by, name, input)),
+        placeOf(newName),
+        attempt,
+      );
+    if (newName === name) await change();
+    else {
+      // Nothing is done for a caller who may not.
+      updateServer(structuredClone(options.document()), editorOf(caller), name, { newName });
+      await rename(name, newName, change);
+    }
     log.info('server changed', { server: name, ...(newName !== name && { newName }), by: username });
     const done = newName === name ? 'Server updated successfully.' : 'Server renamed and updated successfully.';
     return ok(c, details(caller, newName), { message: [done, ...advice(newName, input.config)].join(' ') });
