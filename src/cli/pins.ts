@@ -44,8 +44,14 @@ export const pins: Command = {
     url: { type: 'string' },
   },
   async run(flags, [what, named, ...more]) {
+    const decides = what === 'approve' || what === 'reject';
+    if (!decides && (flags['kind'] !== undefined || flags['name'] !== undefined))
+      throw new HubError(
+        'misconfigured',
+        '--kind and --name are for "toolhub pins approve" and "toolhub pins reject".',
+      );
     if (what === undefined) return list(flags);
-    if (named === undefined || more.length > 0 || !['approve', 'reject', 'export', 'check'].includes(what))
+    if (named === undefined || more.length > 0 || !(decides || what === 'export' || what === 'check'))
       throw new HubError(
         'misconfigured',
         'It is "toolhub pins", or one of approve and reject with a server, export and check with a file.',

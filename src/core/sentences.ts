@@ -68,6 +68,8 @@ export const sentenceTable = {
   group_not_yours: 'The group "{{name}}" is not yours to change.',
   no_item: 'Server "{{server}}" has no {{kind}} "{{name}}".',
   no_pins: 'There are no pins of a server "{{name}}".',
+  pins_of_other_version:
+    'Another version of the hub has kept the pins of server "{{name}}", and this one cannot read them. Decide at a hub of that version, or upgrade this one.',
   no_approval: 'There is no approval "{{name}}".',
   approval_expired: 'The question has expired. The caller has to make the call again.',
   already_approved: 'This was approved already by {{by}}.',

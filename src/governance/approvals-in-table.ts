@@ -148,12 +148,7 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
     [question.hash, now, countingStates],
   );
   if (same) return { approval: approvalOf(same), isNew: false };
-  // Before the lock, so that a caller who has too many is refused at once, and after it with all that was committed.
-  // One lock for all callers: under one for each, more than may wait would be let in, by as many connections as there
-  // are.
-  await checkRoomIn(tx, question.caller, now);
-  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals'), 0)`);
-  await checkRoomIn(tx, question.caller, now);
+  await lockRoom(tx, question.caller, now);
   const { id, hash, caller, state, createdAt, expiresAt } = question;
   await tx.query(
     `insert into toolhub.approvals (id, hash, caller, state, content, created_at, expires_at, ${shortColumns.join(', ')})
@@ -172,13 +167,29 @@ async function askIn(tx: Transaction, question: Approval, now: Date): Promise<{ 
   return { approval: question, isNew: true };
 }
 
-async function checkRoomIn(tx: Transaction, caller: string, now: Date): Promise<void> {
+/**
+ * Throws HubError `approval` when too many wait. Checked before each lock too, so that a caller is refused at once. One
+ * lock for all callers, which stops all hubs while one of them holds it, only where few places are left: until then
+ * those that do not see each other are fewer than the places.
+ */
+async function lockRoom(tx: Transaction, caller: string, now: Date): Promise<void> {
+  await checkRoomIn(tx, caller, now);
+  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals of'), hashtext($1))`, [caller]);
+  const left = await checkRoomIn(tx, caller, now);
+  if (left > governanceLimits.approvalsApart) return;
+  await tx.query(`select pg_advisory_xact_lock(hashtext('approvals'), 0)`);
+  await checkRoomIn(tx, caller, now);
+}
+
+/** How many more may wait. Throws HubError `approval` when too many do. */
+async function checkRoomIn(tx: Transaction, caller: string, now: Date): Promise<number> {
   const [waiting] = await tx.query<{ all: number; own: number }>(
     `select (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2) as all,
        (select count(*)::int from toolhub.approvals where state = 'waiting' and expires_at > $2 and caller = $1) as own`,
     [caller, now],
   );
   checkRoom(waiting?.all ?? 0, waiting?.own ?? 0);
+  return governanceLimits.approvals - (waiting?.all ?? 0);
 }
 
 /** Under the lock of `askIn`, so that no question about the same call is made at the same time. */

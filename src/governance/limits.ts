@@ -45,6 +45,11 @@ export const governanceLimits = {
    * that were decided, until they expire.
    */
   approvals: 10_000,
+  /**
+   * Where no more places than these are left, hubs ask one after another, so that no more wait than may. Until then
+   * callers do not wait for each other: 125 hubs ask that many at once with all their connections.
+   */
+  approvalsApart: 1_000,
   /** Of their arguments, of a hub alone, which keeps them in memory. */
   approvalsChars: 50_000_000,
   /** Where more than these wait, a list of them has less of their arguments. */

@@ -3,11 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errorText } from '../core/errors.ts';
+import { errorText, HubError } from '../core/errors.ts';
 import { forEachYielding } from '../core/for-each-yielding.ts';
 import type { Logger } from '../core/logger.ts';
+import { nothingApproved } from '../core/pins/baseline.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import { isObject } from '../core/protocol/rpc.ts';
+import { saying } from '../core/sentences.ts';
 import type { Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { diskError } from '../disk/disk-error.ts';
@@ -23,9 +25,10 @@ export interface PinStore {
   isLost(server: string): boolean;
   /**
    * Changes a server's baseline, and answers what is kept then. `edit` is called with what is kept at that moment, also
-   * by other hubs, of which none changes it meanwhile; where it answers the same object, nothing is written, and
-   * undefined forgets the server. What it throws is thrown. `until`: how long a database that is away is waited for, as
-   * `performance.now()`, `pinWaitMs` by default; HubError `not_ready` then.
+   * by other hubs, of which none changes it meanwhile; where it answers the same, nothing is written, and undefined
+   * forgets the server. What it throws is thrown. `until`: how long a database that is away is waited for, as
+   * `performance.now()`, `pinWaitMs` by default; HubError `not_ready` then. HubError `conflict` where another version
+   * of the hub has kept what this one cannot read.
    */
   change(server: string, edit: PinEdit, until?: number): Promise<Baseline | undefined>;
   /** What is kept of one server, or `known` where nothing is, is kept of the other, and answered. */
@@ -121,7 +124,8 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
       inTurn(async () => {
         const before = kept.get(server);
         const after = edit(before);
-        if (!after || after !== before) await keep(server, after);
+        // A lost one is in a file that was put aside, and forgotten with it.
+        if (after !== before || files.isLost(server)) await keep(server, after);
         return after;
       }),
     rename: (from, to, known) =>
@@ -217,10 +221,11 @@ export function pinsInTable(
 ): PinStore {
   const copy = filesIn(folder, log);
   let isFromCopy = false;
+  const readable = rowReader(log);
   const own = randomUUID();
   const inTurn = turns();
 
-  /** `work` gives what it has written, by server. */
+  /** `work` gives what it has written, by server. The other hubs hear of it when it is committed, or it is not. */
   function write(
     until: number | undefined,
     work: (tx: Transaction) => Promise<ReadonlyMap<string, Baseline | undefined>>,
@@ -228,23 +233,27 @@ export function pinsInTable(
     const by = until ?? waitsUntil();
     return inTurn(async () => {
       const db = await database.whenReady(Math.max(0, by - performance.now()));
-      const changed = await db.tx(work);
+      const changed = await db.tx(async (tx) => {
+        const done = await work(tx);
+        if (done.size > 0) await tx.query('select pg_notify($1, $2)', [channel, own]);
+        return done;
+      });
       for (const [server, baseline] of changed)
         await copy
           .write(server, baseline)
           .catch((error: unknown) => log.warn('pins not copied', { error: errorText(error) }));
-      if (changed.size > 0) await db.notify(channel, own).catch(() => undefined);
     });
   }
 
   async function load(): Promise<ReadonlyMap<string, Baseline>> {
     let rows: Map<string, Baseline>;
     try {
-      const db = await database.whenReady(0);
-      const found = await db.query<{ content: unknown }>('select content from toolhub.pins');
-      rows = new Map(found.map(({ content }) => read(content)).map(({ server, baseline }) => [server, baseline]));
+      const db = await database.whenReady(governanceLimits.pinLoadMs);
+      rows = readable(await db.query<Row>('select server, content from toolhub.pins'));
     } catch (error) {
-      log.warn('The database is away: pins are those that this hub last knew.', { error: errorText(error) });
+      const isAway = error instanceof HubError && error.code === 'not_ready';
+      const why = isAway ? 'The database is away' : 'The pins in the database cannot be read';
+      log.warn(`${why}: pins are those that this hub last knew.`, { error: errorText(error) });
       isFromCopy = true;
       return copy.load();
     }
@@ -269,8 +278,9 @@ export function pinsInTable(
       let after: Baseline | undefined;
       await write(until, async (tx) => {
         const before = await lockedRow(tx, server);
-        after = edit(before);
-        if (after && after === before) return new Map();
+        after = edit(before?.baseline);
+        if (after === before?.baseline) return new Map();
+        if (after && before?.isReadable === false) throw unreadable(server);
         await putRow(tx, server, after);
         return new Map([[server, after]]);
       });
@@ -281,7 +291,9 @@ export function pinsInTable(
       await write(until, async (tx) => {
         // In the order of their names: two hubs that rename one to the other would each wait for the other.
         for (const server of [from, to].toSorted()) await lockRow(tx, server);
-        baseline = (await lockedRow(tx, from)) ?? known;
+        const before = await lockedRow(tx, from);
+        if (before?.isReadable === false) throw unreadable(from);
+        baseline = before?.baseline ?? known;
         await putRow(tx, to, baseline);
         await putRow(tx, from, undefined);
         return new Map([
@@ -295,15 +307,62 @@ export function pinsInTable(
   };
 }
 
+/** Of a server whose row cannot be read nothing is approved: under `hold` none of it is shown. */
+function rowReader(log: Logger): (found: readonly Row[]) => Map<string, Baseline> {
+  /** Servers whose rows could not be read the last time. */
+  let unread: ReadonlySet<string> = new Set();
+  return (found) => {
+    const before = unread;
+    const failed = new Set<string>();
+    const rows = new Map<string, Baseline>();
+    for (const { server, content } of found) {
+      const row = rowOf(content);
+      rows.set(server, row.baseline);
+      if (row.isReadable) continue;
+      failed.add(server);
+      if (!before.has(server))
+        log.error(
+          'The pins of a server cannot be read: another version of the hub has kept them. All that it offers counts as new at this hub, which decides nothing about it.',
+          { server },
+        );
+    }
+    unread = failed;
+    return rows;
+  };
+}
+
 /** Also of a server without a row: of two hubs that see it first, the second finds what the first has written. */
 async function lockRow(tx: Transaction, server: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('pins of'), hashtext($1))`, [server]);
 }
 
-async function lockedRow(tx: Transaction, server: string): Promise<Baseline | undefined> {
+async function lockedRow(tx: Transaction, server: string): Promise<ReadRow | undefined> {
   await lockRow(tx, server);
-  const [row] = await tx.query<{ content: unknown }>('select content from toolhub.pins where server = $1', [server]);
-  return row && read(row.content).baseline;
+  const [row] = await tx.query<Row>('select server, content from toolhub.pins where server = $1', [server]);
+  return row && rowOf(row.content);
+}
+
+interface Row {
+  readonly server: string;
+  readonly content: unknown;
+}
+
+/** One that cannot be read has nothing approved in it. It may be forgotten, and is not written over. */
+interface ReadRow {
+  readonly baseline: Baseline;
+  readonly isReadable: boolean;
+}
+
+function rowOf(content: unknown): ReadRow {
+  try {
+    return { baseline: read(content).baseline, isReadable: true };
+  } catch {
+    return { baseline: nothingApproved(), isReadable: false };
+  }
+}
+
+function unreadable(server: string): HubError {
+  return saying('conflict', 'pins_of_other_version', { name: server });
 }
 
 async function putRow(tx: Transaction, server: string, baseline: Baseline | undefined): Promise<void> {

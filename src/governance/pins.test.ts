@@ -229,3 +229,32 @@ test('while the database is away all decisions are refused in time, however many
     pins.close();
   }
 });
+
+test('what a hub notices after a start is compared with the baseline once', async () => {
+  const store = pinsInFolder(temporaryFolder(), logLines());
+  let catalogue = offering('s', 'old');
+  const first = await openedPins(store, () => catalogue);
+  first.learn();
+  await first.decide('s', 'approve', undefined);
+  first.close();
+  catalogue = offering('s', 'old', 'new');
+  const plain = settings({ servers: [server('s')] });
+  let comparisons = 0;
+  const options: PinOptions = {
+    store,
+    settings: () => plain,
+    catalogue: () => catalogue,
+    told: () => undefined,
+    toldMore: () => undefined,
+    changed: () => undefined,
+    log: logLines(),
+  };
+  // Each comparison asks for the time once.
+  const second = await openPins(options, () => (comparisons += 1));
+  second.learn();
+  expect(pinStates(second)).toEqual({ old: 'approved', new: 'new' });
+  second.applied(catalogue);
+  second.learn();
+  expect(comparisons).toBe(1);
+  second.close();
+});

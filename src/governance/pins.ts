@@ -1,7 +1,7 @@
 import type { Catalogue, Offer } from '../core/catalogue.ts';
 import { errorText } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import { decided, firstSeen, isSeen, withSeen } from '../core/pins/baseline.ts';
+import { decided, firstSeen, isSeen, nothingApproved, withSeen } from '../core/pins/baseline.ts';
 import { pinId, pinnables } from '../core/pins/pin-item.ts';
 import { type Baseline, catalogueWith, heldPins, isWaiting, type Pin, pinsOf } from '../core/pins/pin-states.ts';
 import type { PinMode } from '../core/settings/governance.ts';
@@ -163,7 +163,7 @@ class ServerPins implements Pins {
     const text =
       'What was approved of a server is lost. Look at what it offers, and approve it again (page "Pins", or POST /api/pins/<server>/approve).';
     this.#options.log.error(text, { server });
-    const baseline = { approved: new Map(), rejected: new Set<string>(), seen: new Map() };
+    const baseline = nothingApproved();
     this.#baselines.set(server, baseline);
     return baseline;
   }
@@ -244,13 +244,15 @@ class ServerPins implements Pins {
 
   #learnServer(server: ServerSettings, offer: Offer): void {
     const mode = pinModeOf(this.#options.settings(), server);
-    const baseline = this.#baselineOf(server.name);
+    const kept = this.#baselineOf(server.name);
     const last = this.#noticed.get(server.name);
-    if (!baseline) {
+    if (!kept) {
       this.#noticed.delete(server.name);
       if (mode !== 'off') this.#keepFirst(server.name, firstSeen(offer, this.#now()));
       return;
     }
+    // As `pinsOf` has it: made of another one, what is noticed would have all texts once more.
+    const baseline = this.#sharing(kept, offer);
     if (last?.baseline === baseline && last.offer === offer) return;
     const pins = this.#pinsOf(offer);
     const waiting = pins.filter((pin) => isWaiting(pin) || pin.state === 'rejected');

@@ -7,6 +7,9 @@ import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { offering, openedPins, pinStates, toolPin } from '../../test/kit/pins.ts';
 import { until } from '../../test/kit/until.ts';
 import type { Catalogue } from '../core/catalogue.ts';
+import { firstSeen } from '../core/pins/baseline.ts';
+import type { Database } from '../database/database.ts';
+import type { DatabaseHandle } from '../database/supervise.ts';
 import { type PinStore, pinsInTable } from './pin-store.ts';
 import type { Pins } from './pins.ts';
 
@@ -173,4 +176,85 @@ test('names that PostgreSQL cannot keep as they are, are kept', async () => {
   const { approved, rejected } = (await kept()) ?? {};
   expect([...(approved?.keys() ?? [])]).toEqual([...names.slice(1), 'other \0'].map((name) => `tool\n${name}`));
   expect([...(rejected ?? [])]).toEqual([`tool\n${names[0]}`]);
+});
+
+test('what is rejected at one hub is hidden at the others, also where nothing can be sent after it is kept', async () => {
+  const database = await emptyDatabase('postgres');
+  await (await database.whenReady(databaseWaitMs)).query('delete from toolhub.pins');
+  const cannotTell: Pick<DatabaseHandle, 'whenReady' | 'listen'> = {
+    listen: (...args) => database.listen(...args),
+    whenReady: async (ms) => ({
+      ...(await database.whenReady(ms)),
+      notify: () => Promise.reject(new Error('no connection is free')),
+    }),
+  };
+  const catalogue = offering('s', 'good', 'bad');
+  const open = (handle: typeof cannotTell) =>
+    openedPins(pinsInTable(handle, temporaryFolder(), logLines()), () => catalogue);
+  const [one, other] = [await open(cannotTell), await open(database)];
+  for (const hub of [one, other]) atEnd(() => hub.close());
+  one.learn();
+  await one.decide('s', 'approve', undefined);
+  other.learn();
+  await other.decide('s', 'approve', undefined);
+  await one.decide('s', 'reject', toolPin('bad'));
+  await expect.poll(() => pinStates(other)).toEqual({ good: 'approved', bad: 'rejected' });
+});
+
+test('a row that another version has kept holds back that server alone, and is not written over', async () => {
+  const database = await emptyDatabase('postgres');
+  const db = await database.whenReady(databaseWaitMs);
+  await db.query('delete from toolhub.pins');
+  const other = pinsInTable(database, temporaryFolder(), logLines());
+  const { s: first, t: second } = { s: offering('s', 'a'), t: offering('t', 'b') };
+  for (const [name, catalogue] of Object.entries({ s: first, t: second })) {
+    const offer = catalogue.offers.get(name);
+    if (offer) await other.change(name, () => firstSeen(offer, 1));
+  }
+  const newer = `jsonb_set(content, '{version}', '2')`;
+  await db.query(`update toolhub.pins set content = ${newer} where server = 's'`);
+  const log = logLines();
+  const store = pinsInTable(database, temporaryFolder(), log);
+  const hub = await openedPins(store, () => first);
+  atEnd(() => hub.close());
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    expect.stringContaining('another version of the hub has kept them'),
+  ]);
+  expect([...((await store.load()).get('t')?.approved.keys() ?? [])]).toEqual(['tool\nb']);
+  expect(log.lines).toHaveLength(1);
+  hub.learn();
+  expect(pinStates(hub)).toEqual({ a: 'new' });
+  expect(hub.applied(first).offers.get('s')?.tools).toEqual([]);
+  const refusal = { code: 'conflict', message: expect.stringContaining('"s"') as string };
+  await expect(hub.decide('s', 'approve', undefined)).rejects.toMatchObject(refusal);
+  const kept = async () => db.query("select content->>'version' as version from toolhub.pins where server = 's'");
+  expect(await kept()).toEqual([{ version: '2' }]);
+  await hub.deleted('s');
+  expect(await kept()).toEqual([]);
+});
+
+test('rows that cannot be read at all are not called a database that is away', async () => {
+  const log = logLines();
+  const broken = { query: () => Promise.reject(new Error('permission denied')) };
+  const store = pinsInTable(
+    { whenReady: async () => broken as unknown as Database, listen: () => () => undefined },
+    temporaryFolder(),
+    log,
+  );
+  expect([...(await store.load())]).toEqual([]);
+  expect(log.lines.map(({ message }) => message)).toEqual([
+    'The pins in the database cannot be read: pins are those that this hub last knew.',
+  ]);
+});
+
+test('what is forgotten where nothing was kept is not told to the other hubs', async () => {
+  const database = await emptyDatabase('postgres');
+  const db = await database.whenReady(databaseWaitMs);
+  await db.query('delete from toolhub.pins');
+  const heard: string[] = [];
+  atEnd(await db.listen('pins', (from) => void heard.push(from)));
+  await pinsInTable(database, temporaryFolder(), logLines()).change('s', () => undefined);
+  await db.notify('pins', 'end');
+  await expect.poll(() => heard.at(-1)).toBe('end');
+  expect(heard).toEqual(['end']);
 });

@@ -105,7 +105,7 @@ export function openGovernance(
     }),
   );
   closers.add(unsubscribe);
-  consents.onEnd((ids) => endOf((principal) => ids.includes(consentOf(principal) ?? '')));
+  closers.add(consents.onEnd((ids) => endOf((principal) => ids.includes(consentOf(principal) ?? ''))));
   const guards = createGuards({ address: (guard) => guardAddress(guard, env, files), log: log('guards') });
   closers.add(() => guards.close());
   return { settings, catalogue, counts: together ?? alone, approvals, pins, audit, guards };

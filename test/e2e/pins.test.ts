@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
@@ -179,6 +180,12 @@ test('the command says what waits, decides, and holds what is offered against a 
   );
   expect(await command('pins', 'approve', 'nowhere')).toMatchObject({ code: 2 });
   expect(await command('pins', 'lose', 's')).toMatchObject({ code: 2 });
+  for (const words of [['--kind'], ['export', `${file}.other`, '--name'], ['check', file, '--name']])
+    expect(await command('pins', ...words, 'tool')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--kind and --name are for') as string,
+    });
+  expect(existsSync(`${file}.other`)).toBe(false);
   expect(await command('why')).toMatchObject({ code: 2 });
   // 1 is the answer that the call is not allowed.
   expect(await command('why', 's-nothing')).toMatchObject({ code: 1 });

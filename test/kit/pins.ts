@@ -48,16 +48,14 @@ export function sharedTable() {
     async query(sql: string, [name = '', content = ''] = [] as string[]) {
       if (sql.startsWith('insert')) rows.set(name, content);
       if (sql.startsWith('delete')) rows.delete(name);
-      if (!sql.startsWith('select content')) return [];
+      if (sql.startsWith('select pg_notify')) for (const listener of listeners) setImmediate(() => listener(content));
+      if (!sql.startsWith('select server, content')) return [];
       const found = [...rows.entries()].filter(([server]) => name === '' || server === name);
-      const answer = found.map(([, text]) => ({ content: JSON.parse(text) as unknown }));
+      const answer = found.map(([server, text]) => ({ server, content: JSON.parse(text) as unknown }));
       if (name !== '') return answer;
       held.begun();
       await held.until;
       return answer;
-    },
-    async notify(_: string, from: string) {
-      for (const listener of listeners) setImmediate(() => listener(from));
     },
   } as unknown as Database;
   const tell = (from: string) => {

@@ -27,12 +27,14 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
     });
   }
 
-  function prune(username: string): void {
+  /** What it takes away because a user has too many. */
+  function prune(username: string): readonly Consent[] {
     const at = now();
     for (const [id, consent] of consents) if (isStale(consent, at)) consents.delete(id);
     const own = [...consents.values()].filter((consent) => consent.username === username);
     const oldest = own.toSorted((a, b) => b.usedAt - a.usedAt).slice(authLimits.consentsPerUser);
     for (const { id } of oldest) consents.delete(id);
+    return oldest;
   }
 
   const live = (id: string): Consent | undefined => {
@@ -48,16 +50,17 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
 
   return {
     async add(consent) {
-      if (consents.has(consent.id)) return false;
+      if (consents.has(consent.id)) return undefined;
       consents.set(consent.id, consent);
-      prune(consent.username);
+      const pushedOut = prune(consent.username);
       try {
         await save();
       } catch (error) {
         consents.delete(consent.id);
+        for (const one of pushedOut) consents.set(one.id, one);
         throw error;
       }
-      return true;
+      return pushedOut.filter(({ endedAt }) => endedAt === undefined).map(({ id }) => id);
     },
     async rotate(id, generation) {
       const consent = live(id);

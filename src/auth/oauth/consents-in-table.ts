@@ -27,12 +27,14 @@ export function consentsInTable(database: Pick<DatabaseHandle, 'whenReady'>): Co
         await tx.query(`delete from toolhub.consents where used_at < now() - $1 * interval '1 millisecond'`, [
           authLimits.consentIdleMs,
         ]);
-        await tx.query(
+        const pushedOut = await tx.query<{ id: string; ended_at: Date | null }>(
           `delete from toolhub.consents where id in (
-             select id from toolhub.consents where username = $1 order by used_at desc offset $2)`,
+             select id from toolhub.consents where username = $1 order by used_at desc offset $2)
+           returning id, ended_at`,
           [username, authLimits.consentsPerUser],
         );
-        return added.length > 0;
+        if (added.length === 0) return undefined;
+        return pushedOut.filter((one) => one.ended_at === null).map(({ id }) => id);
       });
     },
     async rotate(id, generation) {

@@ -40,8 +40,11 @@ export type Rotation = { readonly kind: 'good'; readonly consent: Consent } | { 
  * they cannot be read or written.
  */
 export interface Consents {
-  /** False when there is, or was, one of this id. Pushes out the oldest ones of a user with too many. */
-  add(consent: Consent): Promise<boolean>;
+  /**
+   * Pushes out the oldest ones of a user with too many, and gives the ids of those that had not ended. Undefined when
+   * there is, or was, one of this id.
+   */
+  add(consent: Consent): Promise<readonly string[] | undefined>;
   /** Uses the refresh token of this number. One of two hubs that use it at once finds it used. */
   rotate(id: string, generation: number): Promise<Rotation>;
   /** Those that have not ended, newest first. */
@@ -56,8 +59,8 @@ export interface Consents {
 
 /** Consents that say which of them this hub has ended. */
 export interface ToldConsents extends Consents {
-  /** Called with the ids of those that have just ended. */
-  onEnd(listener: (ids: readonly string[]) => void): void;
+  /** Called with the ids of those that have just ended, also of those that were pushed out. Gives what ends that. */
+  onEnd(listener: (ids: readonly string[]) => void): () => void;
 }
 
 /** The same consents, whose ends can be heard of: here, and not on other hubs of the database. */
@@ -68,6 +71,11 @@ export function tellingOfEnds(consents: Consents): ToldConsents {
   };
   return {
     ...consents,
+    async add(consent) {
+      const pushedOut = await consents.add(consent);
+      told(pushedOut ?? []);
+      return pushedOut;
+    },
     async end(id) {
       const ended = await consents.end(id);
       if (ended) told([ended.id]);
@@ -78,7 +86,10 @@ export function tellingOfEnds(consents: Consents): ToldConsents {
       told(ended.map(({ id }) => id));
       return ended;
     },
-    onEnd: (listener) => void listeners.add(listener),
+    onEnd(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }
 

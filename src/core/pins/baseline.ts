@@ -10,6 +10,11 @@ export function firstSeen(offer: Offer, since: number): Baseline {
   return { approved, rejected: new Set(), seen: new Map() };
 }
 
+/** Of a server whose baseline was lost, or cannot be read: all that it offers is new. */
+export function nothingApproved(): Baseline {
+  return { approved: new Map(), rejected: new Set(), seen: new Map() };
+}
+
 /** Whether what waits was noticed before, with the same text. */
 export function isSeen(seen: Baseline['seen'], { id, now }: Pick<Pin, 'id' | 'now'>): boolean {
   const known = seen.get(id);

@@ -86,7 +86,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     const at = Date.now();
     const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
     // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
-    if (!(await consents.add(consent))) throw refused;
+    if ((await consents.add(consent)) === undefined) throw refused;
     return answer(c, form, user, consent);
   }
 

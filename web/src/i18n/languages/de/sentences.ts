@@ -64,6 +64,8 @@ export const sentences: HubTexts['sentences'] = {
   group_not_yours: 'Die Gruppe „{{name}}“ dürfen Sie nicht ändern.',
   no_item: 'Auf dem Server „{{server}}“ gibt es „{{name}}“ nicht.',
   no_pins: 'Für einen Server „{{name}}“ ist nichts festgehalten.',
+  pins_of_other_version:
+    'Die Pins des Servers „{{name}}“ hat eine andere Version des Hubs gespeichert, und diese kann sie nicht lesen. Entscheiden Sie an einem Hub jener Version, oder aktualisieren Sie diesen.',
   no_approval: 'Es gibt keine Freigabe „{{name}}“.',
   approval_expired: 'Die Frage ist abgelaufen. Der Aufruf muss noch einmal gemacht werden.',
   already_approved: 'Das wurde bereits freigegeben, von {{by}}.',

@@ -65,6 +65,8 @@ export const sentences: HubTexts['sentences'] = {
   group_not_yours: 'No puedes cambiar el grupo «{{name}}».',
   no_item: 'El servidor «{{server}}» no tiene «{{name}}».',
   no_pins: 'No hay nada fijado de un servidor «{{name}}».',
+  pins_of_other_version:
+    'Otra versión del hub guardó lo fijado del servidor «{{name}}», y esta no puede leerlo. Decide en un hub de esa versión, o actualiza este.',
   no_approval: 'No hay ninguna aprobación «{{name}}».',
   approval_expired: 'La pregunta ha caducado. Hay que hacer la llamada de nuevo.',
   already_approved: '{{by}} ya lo ha aprobado.',

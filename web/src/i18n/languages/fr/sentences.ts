@@ -65,6 +65,8 @@ export const sentences: HubTexts['sentences'] = {
   group_not_yours: 'Vous ne pouvez pas modifier le groupe « {{name}} ».',
   no_item: 'Le serveur « {{server}} » n’offre pas « {{name}} ».',
   no_pins: 'Rien n’est épinglé pour un serveur « {{name}} ».',
+  pins_of_other_version:
+    'Une autre version du hub a enregistré ce qui est épinglé pour le serveur « {{name}} », et celle-ci ne peut pas le lire. Décidez sur un hub de cette version, ou mettez celui-ci à jour.',
   no_approval: 'Il n’y a pas d’approbation « {{name}} ».',
   approval_expired: 'La demande a expiré. L’appel doit être refait.',
   already_approved: 'Cela a déjà été approuvé par {{by}}.',

@@ -59,6 +59,8 @@ export const sentences: HubTexts['sentences'] = {
   group_not_yours: 'グループ「{{name}}」を変更する権限がありません。',
   no_item: 'サーバー「{{server}}」に「{{name}}」はありません。',
   no_pins: 'サーバー「{{name}}」の固定された記録はありません。',
+  pins_of_other_version:
+    'サーバー「{{name}}」の固定された記録は別のバージョンのハブが保存したもので、このハブでは読めません。そのバージョンのハブで決定するか、このハブを更新してください。',
   no_approval: '承認「{{name}}」はありません。',
   approval_expired: 'この確認は期限切れです。呼び出し元がもう一度呼び出す必要があります。',
   already_approved: 'すでに {{by}} が承認しています。',

@@ -59,6 +59,8 @@ export const sentences: SentenceTexts = {
   group_not_yours: '你无权更改分组“{{name}}”。',
   no_item: '服务器“{{server}}”没有“{{name}}”。',
   no_pins: '没有服务器“{{name}}”的固定项。',
+  pins_of_other_version:
+    '服务器“{{name}}”的固定项由另一版本的 Hub 保存，此 Hub 无法读取。请在该版本的 Hub 上决定，或升级此 Hub。',
   no_approval: '没有审批“{{name}}”。',
   approval_expired: '该审批请求已过期，调用者需要重新发起调用。',
   already_approved: '{{by}} 已批准。',
