@@ -74,8 +74,15 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     credentials,
     unsetVariables,
     async rename(from, to, change) {
-      await pins.rename(from, to, change);
-      await Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
+      let moved: Promise<unknown> = Promise.resolve();
+      await pins.rename(from, to, async () => {
+        await change();
+        // At once, since the server connects under its new name already; the pins do not wait for a sign-in that is on
+        // its way.
+        moved = Promise.all([signIns.renamed(from, to), credentials.renamed(from, to)]);
+        moved.catch(() => undefined);
+      });
+      await moved;
       await moveHome(dataDir, from, to);
     },
     async deleted(name) {
