@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import type * as nodeFs from 'node:fs';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { silent, tempFolder } from '../../../../test/kit/databases.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { SandboxBounds } from '../../../core/settings/server.ts';
@@ -11,17 +10,6 @@ import type { Spawned } from './program.ts';
 
 // The files of a control group in a plain folder: what is written to which, and in which order. What the kernel makes
 // of them is in test/e2e/sandbox.test.ts, where the machine has control groups that may be divided.
-
-/** The end of the path of a file that cannot be written. */
-const unwritable = vi.hoisted(() => ({ end: '' }));
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof nodeFs>();
-  const writeFile: typeof fs.writeFileSync = (path, ...more) => {
-    if (unwritable.end !== '' && String(path).endsWith(unwritable.end)) throw new Error('no');
-    fs.writeFileSync(path, ...more);
-  };
-  return { ...fs, writeFileSync: writeFile };
-});
 
 interface Machine {
   readonly files: ControlFiles;
@@ -103,31 +91,15 @@ test('only what is bounded is asked for, and a program that cannot enter its gro
   expect(() => execFileSync(...run, { stdio: 'pipe' })).toThrow('cannot be entered: it is not started');
 });
 
-test('there is no group before the program is about to be started, nor one of a program that could not be', () => {
+test('there is no group before the program is about to be started, and that of a program that could not be is ended', () => {
   const { files, base } = machine('cpu');
   const held = inControlGroup(program, { cpus: 1 }, silent, files);
   expect(groupsIn(base)).toEqual([]);
   const spawned = held.prepare?.();
   const [group = ''] = groupsIn(base);
-  // A folder of files goes only when it is empty, a group with its files.
-  rmSync(join(base, group, 'cpu.max'));
-  const kill = join(base, group, 'cgroup.kill');
-  unwritable.end = 'cgroup.kill';
   spawned?.notStarted?.();
-  unwritable.end = '';
-  expect(existsSync(kill)).toBe(false);
-  expect(groupsIn(base)).toEqual([]);
-});
-
-test('a group whose bounds cannot be written is removed, and the program is started without', () => {
-  const { files, base } = machine();
-  const { log, lines } = recorded();
-  unwritable.end = 'memory.max';
-  const { spawned } = prepared({ memoryMb: 64 }, files, log);
-  unwritable.end = '';
-  expect(spawned).toBe(program);
-  expect(lines).toEqual([expect.stringContaining('The control group cannot be made: no.')]);
-  expect(groupsIn(base)).toEqual([]);
+  expect(readFileSync(join(base, group, 'cgroup.kill'), 'utf8')).toBe('1');
+  // The kernel ends all that is in the group for it; a folder of files stays, since only the kernel removes those.
 });
 
 test('without bounds, and where they cannot hold, it is started as it is, and the log says why', () => {
