@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, silent, tempFolder } from '../../test/kit/databases.ts';
+import { deferred } from '../core/deferred.ts';
 import type { Database } from '../database/database.ts';
 import { revocationFile } from './revocation-file.ts';
 import { revocationTable } from './revocation-table.ts';
@@ -92,3 +93,30 @@ async function refuseAnn(open: Database): Promise<() => Promise<void>> {
   atEnd(allow);
   return allow;
 }
+
+test('a hub has an end at another hub on its disk before it refuses tokens for it: commands make theirs by that', async () => {
+  const database = await emptyDatabase('embedded');
+  const file = revocationFile(join(tempFolder(), 'revocations.json'), silent);
+  const [begun, goesOn] = [deferred<void>(), deferred<void>()];
+  const copy: RevocationStore = {
+    load: file.load,
+    async save(state) {
+      begun.resolve();
+      await goesOn.promise;
+      await file.save(state);
+    },
+  };
+  const hub = createRevocations({ store: revocationTable({ database, copy, log: silent }), now });
+  await hub.refresh();
+  const other = revocationFile(join(tempFolder(), 'revocations.json'), silent);
+  const elsewhere = createRevocations({ store: revocationTable({ database, copy: other, log: silent }), now });
+  await elsewhere.revokeUser('ann');
+  const reads = hub.refresh();
+  await begun.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hub.revoked(token)).toBe(false);
+  goesOn.resolve();
+  await reads;
+  expect(hub.revoked(token)).toBe(true);
+  expect((await afterRestart(file)).cutoff('ann')).toBe(hub.cutoff('ann'));
+});

@@ -3,6 +3,7 @@ import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import type { Settings } from '../core/settings/settings.ts';
+import { unreadable } from './pin-rules.ts';
 import type { PinStore } from './pin-store.ts';
 
 /** Changes of one server's baseline are made one after another: each begins with what the one before it made. */
@@ -51,7 +52,7 @@ interface Rename<T> {
 
 /**
  * Renames a server in the settings by `change`; its baseline is there under both names meanwhile. Throws what `change`
- * throws, and HubError `not_ready` before it is called.
+ * throws, and HubError `not_ready`, or `conflict` where another version has kept it, before it is called.
  */
 export async function renameServer<T>({ from, to, change, until }: Rename<T>, parts: RenameParts): Promise<T> {
   const { store, settings, log, baselineOf, use, written, readingsEnded } = parts;
@@ -94,7 +95,8 @@ async function copy(
   let baseline = known;
   await store.change(
     from,
-    (own) => {
+    (own, isReadable) => {
+      if (!isReadable) throw unreadable(from);
       baseline = own ?? known;
       // In a table none means that the server was deleted at another hub.
       return own ?? (store.isShared ? undefined : known);

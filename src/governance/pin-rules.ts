@@ -32,6 +32,11 @@ export function noPins(name: string): HubError {
   return saying('not_found', 'no_pins', { name: name.slice(0, 200) });
 }
 
+/** Another version of the hub has kept the pins of this server. */
+export function unreadable(server: string): HubError {
+  return saying('conflict', 'pins_of_other_version', { name: server.slice(0, 200) });
+}
+
 export function found(pins: readonly Pin[], item: Pick<Pin, 'kind' | 'name'>, server: string): Pin {
   const pin = pins.find(({ kind, name }) => kind === item.kind && name === item.name);
   if (!pin) throw saying('not_found', 'no_item', { server, kind: item.kind, name: item.name.slice(0, 200) });

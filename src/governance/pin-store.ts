@@ -9,12 +9,12 @@ import type { Logger } from '../core/logger.ts';
 import { nothingApproved } from '../core/pins/baseline.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
 import { isObject } from '../core/protocol/rpc.ts';
-import { saying } from '../core/sentences.ts';
 import type { Transaction } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
 import { governanceLimits } from './limits.ts';
+import { unreadable } from './pin-rules.ts';
 
 /** Where baselines are kept, by server. */
 export interface PinStore {
@@ -37,7 +37,8 @@ export interface PinStore {
   onChange(listener: () => void): () => void;
 }
 
-export type PinEdit = (kept: Baseline | undefined) => Baseline | undefined;
+/** `isReadable`: false where another version of the hub has kept it; then nothing is approved in `kept`. */
+export type PinEdit = (kept: Baseline | undefined, isReadable: boolean) => Baseline | undefined;
 
 /** Until when a change that is asked for now waits for the database. */
 export function waitsUntil(): number {
@@ -123,7 +124,7 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
     change: (server, edit) =>
       inTurn(async () => {
         const before = kept.get(server);
-        const after = edit(before);
+        const after = edit(before, true);
         // A lost one is in a file that was put aside, and forgotten with it.
         if (after !== before || files.isLost(server)) await keep(server, after);
         return after;
@@ -248,7 +249,7 @@ export function pinsInTable(
   async function load(): Promise<ReadonlyMap<string, Baseline>> {
     let rows: Map<string, Baseline>;
     try {
-      const db = await database.whenReady(governanceLimits.pinLoadMs);
+      const db = await database.whenReady(0);
       rows = readable(await db.query<Row>('select server, content from toolhub.pins'));
     } catch (error) {
       const isAway = error instanceof HubError && error.code === 'not_ready';
@@ -278,7 +279,7 @@ export function pinsInTable(
       let after: Baseline | undefined;
       await write(until, async (tx) => {
         const before = await lockedRow(tx, server);
-        after = edit(before?.baseline);
+        after = edit(before?.baseline, before?.isReadable ?? true);
         if (after === before?.baseline) return new Map();
         if (after && before?.isReadable === false) throw unreadable(server);
         await putRow(tx, server, after);
@@ -359,10 +360,6 @@ function rowOf(content: unknown): ReadRow {
   } catch {
     return { baseline: nothingApproved(), isReadable: false };
   }
-}
-
-function unreadable(server: string): HubError {
-  return saying('conflict', 'pins_of_other_version', { name: server });
 }
 
 async function putRow(tx: Transaction, server: string, baseline: Baseline | undefined): Promise<void> {

@@ -29,7 +29,8 @@ export interface Pins {
   readonly textOf: (server: string, pin: PinName) => string | undefined;
   /**
    * Makes what a server offers now, or some of it, the baseline; or rejects it. Without items: all that waits. Throws
-   * HubError `not_found` for a server without pins and an item that it does not have.
+   * HubError `not_found` for a server without pins and an item that it does not have, and `conflict` where another
+   * version of the hub has kept them and this one cannot read them.
    */
   decide(
     server: string,
@@ -39,7 +40,7 @@ export interface Pins {
   /**
    * Renames a server by `change`, which changes the settings, and answers what that does. What is kept of the server is
    * there under both names while the settings change, so that nothing counts as first seen under the new one. What
-   * `change` throws is thrown, and all of the old name stays; HubError `not_ready` before it is called.
+   * `change` throws is thrown, and all of the old name stays; HubError `not_ready` or `conflict` before it is called.
    */
   rename<T>(from: string, to: string, change: () => Promise<T>): Promise<T>;
   deleted(server: string): Promise<void>;
@@ -306,15 +307,16 @@ class ServerPins implements Pins {
       if (!isTold) this.#tell(server, known ? news.filter((pin) => !isSeen(known.seen, pin)) : news, mode);
       isTold = true;
     };
-    const edit = (kept: Baseline | undefined, inForce: Baseline): Baseline | undefined => {
+    const edit = (kept: Baseline | undefined, inForce: Baseline, isReadable: boolean): Baseline | undefined => {
       tell(kept);
+      if (!isReadable) return kept;
       return kept || !store.isShared ? withSeen(kept ?? inForce, seen, isStale) : undefined;
     };
     void this.#turns
       .run([server], async () => {
         const inForce = this.#baselines.get(server);
         // Nothing where the server was deleted meanwhile, here or at another hub.
-        if (inForce) await store.change(server, (kept) => edit(kept, inForce), until);
+        if (inForce) await store.change(server, (kept, isReadable) => edit(kept, inForce, isReadable), until);
       })
       .catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }))
       .then(() => tell(undefined));

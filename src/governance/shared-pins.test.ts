@@ -10,7 +10,7 @@ import type { Catalogue } from '../core/catalogue.ts';
 import { firstSeen } from '../core/pins/baseline.ts';
 import type { Database } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
-import { type PinStore, pinsInTable } from './pin-store.ts';
+import { type PinEdit, type PinStore, pinsInTable } from './pin-store.ts';
 import type { Pins } from './pins.ts';
 
 /** Two hubs that share a PostgreSQL, each with its own copy of the rows, and what is told of. */
@@ -77,7 +77,8 @@ function watched(store: PinStore) {
       during(async () => {
         await seen.held;
         const before: { kept?: unknown } = {};
-        const after = await store.change(server, (kept) => edit((before.kept = kept)), by);
+        const remember: PinEdit = (kept, isReadable) => edit((before.kept = kept), isReadable);
+        const after = await store.change(server, remember, by);
         if (after === undefined || after !== before.kept) seen.writes++;
         return after;
       }),
@@ -227,6 +228,12 @@ test('a row that another version has kept holds back that server alone, and is n
   expect(hub.applied(first).offers.get('s')?.tools).toEqual([]);
   const refusal = { code: 'conflict', message: expect.stringContaining('"s"') as string };
   await expect(hub.decide('s', 'approve', undefined)).rejects.toMatchObject(refusal);
+  let isRenamed = false;
+  const rename = async () => {
+    isRenamed = true;
+  };
+  await expect(hub.rename('s', 'u', rename)).rejects.toMatchObject(refusal);
+  expect([isRenamed, (await store.load()).has('u')]).toEqual([false, false]);
   const kept = async () => db.query("select content->>'version' as version from toolhub.pins where server = 's'");
   expect(await kept()).toEqual([{ version: '2' }]);
   await hub.deleted('s');
