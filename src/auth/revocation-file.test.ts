@@ -99,7 +99,7 @@ test('a hub has an end at another hub on its disk before it refuses tokens for i
   const file = revocationFile(join(tempFolder(), 'revocations.json'), silent);
   const [begun, goesOn] = [deferred<void>(), deferred<void>()];
   const copy: RevocationStore = {
-    load: file.load,
+    load: () => file.load(),
     async save(state) {
       begun.resolve();
       await goesOn.promise;
