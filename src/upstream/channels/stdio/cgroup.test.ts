@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { silent, tempFolder } from '../../../../test/kit/databases.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { SandboxBounds } from '../../../core/settings/server.ts';
@@ -100,6 +101,23 @@ test('there is no group before the program is about to be started, and that of a
   spawned?.notStarted?.();
   expect(readFileSync(join(base, group, 'cgroup.kill'), 'utf8')).toBe('1');
   // The kernel ends all that is in the group for it; a folder of files stays, since only the kernel removes those.
+});
+
+test('a group whose bounds cannot be written is removed, and the program is started without', () => {
+  const { files, base } = machine();
+  const { log, lines } = recorded();
+  const write = fs.writeFileSync;
+  const spy = vi.spyOn(fs, 'writeFileSync').mockImplementation((path, ...more) => {
+    if (String(path).endsWith('memory.max')) throw new Error('no');
+    write(path, ...more);
+  });
+  syncBuiltinESMExports();
+  const { spawned } = prepared({ memoryMb: 64 }, files, log);
+  spy.mockRestore();
+  syncBuiltinESMExports();
+  expect(spawned).toBe(program);
+  expect(lines).toEqual([expect.stringContaining('The control group cannot be made: no.')]);
+  expect(groupsIn(base)).toEqual([]);
 });
 
 test('without bounds, and where they cannot hold, it is started as it is, and the log says why', () => {
