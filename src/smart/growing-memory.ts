@@ -14,9 +14,11 @@ export interface WebAssemblyApi {
   ) => { exports: { run: (...given: number[]) => void } };
 }
 
+declare const WebAssembly: WebAssemblyApi | undefined;
+
 /** Undefined where there is none (`--jitless`). */
 export function webAssembly(): WebAssemblyApi | undefined {
-  return (globalThis as unknown as { WebAssembly?: WebAssemblyApi }).WebAssembly;
+  return typeof WebAssembly === 'undefined' ? undefined : WebAssembly;
 }
 
 /**
