@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { question } from '../../test/kit/approval-question.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
 import { until } from '../../test/kit/until.ts';
@@ -6,21 +7,7 @@ import { deferred } from '../core/deferred.ts';
 import type { Database, Parameter } from '../database/database.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
 import { approvalsInTable } from './approvals-in-table.ts';
-import { type ApprovalQuestion, createApprovals } from './approvals.ts';
-
-const question = (text: string): ApprovalQuestion => ({
-  who: 'admin',
-  policy: 'ask',
-  message: undefined,
-  server: 'db',
-  tool: 'query',
-  caller: 'ann',
-  callerKind: 'user',
-  client: undefined,
-  address: undefined,
-  principal: 'u:\nann',
-  arguments: JSON.stringify({ text }),
-});
+import { createApprovals } from './approvals.ts';
 
 test('a hub that stalls while it asks keeps no other caller from asking', async () => {
   const database = await emptyDatabase('postgres');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { question } from '../../test/kit/approval-question.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { cpuMsUntil } from '../../test/kit/cpu.ts';
 import { databaseWaitMs, emptyDatabase } from '../../test/kit/databases.ts';
@@ -11,20 +12,6 @@ import { type ApprovalQuestion, createApprovals } from './approvals.ts';
 import { governanceLimits } from './limits.ts';
 
 // Each for the questions of one hub, and for two hubs on one database.
-
-const question = (text: string): ApprovalQuestion => ({
-  who: 'admin',
-  policy: 'ask',
-  message: undefined,
-  server: 'db',
-  tool: 'query',
-  caller: 'ann',
-  callerKind: 'user',
-  client: undefined,
-  address: undefined,
-  principal: 'u:\nann',
-  arguments: JSON.stringify({ text }),
-});
 
 const stores: Record<string, () => Promise<ApprovalStore[]>> = {
   memory: async () => [approvalsInMemory()],

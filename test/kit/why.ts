@@ -18,21 +18,22 @@ export const offer = (name: string, tools: readonly string[], annotations = {}):
   templates: [],
 });
 
-export interface Asked extends Partial<Omit<WhyQuestion, 'settings' | 'view'>> {
-  readonly parts?: Parts;
-  readonly policies?: readonly string[];
-  readonly limits?: CallLimits;
-  readonly guards?: readonly GuardSettings[];
+/** What governs calls. Policies have the names p0, p1 … */
+export interface Governed {
+  readonly policies?: readonly string[] | undefined;
+  readonly limits?: CallLimits | undefined;
+  readonly guards?: readonly GuardSettings[] | undefined;
 }
 
-export const db = server('db', { visibility: 'public' });
-export const ann = user('ann');
+export interface Asked extends Governed, Partial<Omit<WhyQuestion, 'settings' | 'view'>> {
+  readonly parts?: Parts;
+}
 
-export async function why(asked: Asked = {}) {
-  const { parts = { servers: [db], users: [ann] }, policies, limits, guards, ...more } = asked;
+/** Settings of these parts in which calls are governed so. */
+export function governed(parts: Parts, { policies, limits, guards }: Governed): Settings {
   const plain = settings(parts);
   const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
-  const of: Settings = {
+  return {
     ...plain,
     system: {
       ...plain.system,
@@ -41,6 +42,14 @@ export async function why(asked: Asked = {}) {
       ...(guards && { guards }),
     },
   };
+}
+
+export const db = server('db', { visibility: 'public' });
+export const ann = user('ann');
+
+export async function why(asked: Asked = {}) {
+  const { parts = { servers: [db], users: [ann] }, policies, limits, guards, ...more } = asked;
+  const of = governed(parts, { policies, limits, guards });
   const { principal = principalOf(ann), scope = { kind: 'all' }, catalogue: known = offered } = more;
   return explain({
     settings: of,

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ann, context, query } from '../../../test/kit/policy-call.ts';
 import { coreLimits } from '../limits.ts';
 import { withCedar } from './cedar.ts';
 import {
@@ -13,23 +14,6 @@ import {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-const ann: PolicyPrincipal = { type: 'User', id: 'ann', groups: ['dev'], role: 'user', name: 'ann' };
-const query: PolicyResource = {
-  type: 'Tool',
-  server: 'db',
-  key: 'query',
-  readOnly: false,
-  destructive: true,
-  openWorld: true,
-};
-const context: PolicyContext = {
-  arguments: {},
-  scope: '',
-  client: 'agent',
-  address: '10.1.2.3',
-  time: Date.parse('2026-11-25T10:00:00Z'),
-};
 
 interface Asked {
   readonly args?: Record<string, unknown>;

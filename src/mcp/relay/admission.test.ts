@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { key, type Parts, server, user } from '../../../test/kit/snapshots.ts';
+import { governed, type Governed } from '../../../test/kit/why.ts';
 import type { Counted } from '../../core/access/decision.ts';
 import { anonymous, principalId, principalOf } from '../../core/access/principal.ts';
 import type { View } from '../../core/access/view.ts';
@@ -7,7 +8,6 @@ import { emptyCatalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { metaKeys } from '../../core/protocol/stateless.ts';
 import type { CallLimits, GuardSettings } from '../../core/settings/governance.ts';
-import type { Settings } from '../../core/settings/settings.ts';
 import type { CallCounts, Refused, Taken } from '../../governance/call-counts.ts';
 import { clientMessage, type ClientRequest } from '../request.ts';
 import { admit, type Governance, limitError } from './admission.ts';
@@ -17,28 +17,16 @@ const target = { server: 'db', key: 'query' };
 const forbid = 'forbid(principal, action, resource)';
 const when = (condition: string): string => `${forbid} when { ${condition} };`;
 
-interface Asked extends Partial<Pick<ClientRequest, 'method' | 'principal' | 'scope' | 'address' | 'stateless'>> {
+interface Asked
+  extends Governed, Partial<Pick<ClientRequest, 'method' | 'principal' | 'scope' | 'address' | 'stateless'>> {
   readonly parts?: Parts;
-  readonly policies?: readonly string[];
-  readonly limits?: CallLimits;
-  readonly guards?: readonly GuardSettings[];
   /** JSON text. */
   readonly params?: string | undefined;
   readonly take?: CallCounts['take'];
 }
 
 function governance({ parts = { users: [user('ann')] }, policies, limits, guards, take }: Asked): Governance {
-  const plain = settings(parts);
-  const texts = policies?.map((text, i) => ({ id: `p${i}`, text, enabled: true, isFile: false }));
-  const of: Settings = {
-    ...plain,
-    system: {
-      ...plain.system,
-      ...(texts && { policies: texts }),
-      ...(limits && { defaultLimits: limits }),
-      ...(guards && { guards }),
-    },
-  };
+  const of = governed(parts, { policies, limits, guards });
   return {
     settings: () => of,
     catalogue: () => emptyCatalogue,
