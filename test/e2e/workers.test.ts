@@ -383,8 +383,11 @@ describe('two workers', () => {
     expect(lazy.pids().some(isAlive)).toBe(true);
     rmSync(hold);
     expect((await held).text).toContain('awake');
-    const { body } = await api(hub, 'GET', '/servers/lazy', { token: admin });
-    expect((body.data as { status: string }).status).toBe('asleep');
+    await asleep();
+    await until('its status says so', async () => {
+      const { body } = await api(hub, 'GET', '/servers/lazy', { token: admin });
+      return (body.data as { status: string }).status === 'asleep';
+    });
   });
 
   test.runIf(canSandbox)('share a program in a sandbox, and keep what is in one of a session apart', async () => {
