@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { groupedByProject } from './test/kit/sequence.ts';
 
-/** What hubs have that do not ask for a database themselves, as in test/kit/hub-database.ts; `each`: what keeps anything runs again on both kinds. */
+// Each Node that starts reads the certificates of this file, which takes more than half of its start, and the tests start
+// hundreds; none of them speaks to another machine.
+delete process.env['NODE_EXTRA_CA_CERTS'];
+
+/** What hubs have that do not ask for a database themselves (`test/kit/hub-database.ts`). `each`: the gate, in which `test/again` runs. */
 const asked = process.env['TEST_DATABASE'] ?? 'off';
 const database = asked === 'each' ? 'off' : asked;
 
@@ -16,23 +20,23 @@ const slowTests = [
 ];
 
 /**
- * What keeps tokens, hashes and last uses beside the settings, which are in a file or in PostgreSQL: both run, and so
- * do groups, in which parts of the settings name each other. Other settings are one document in either
- * (`settings/table.test.ts`), which every route changes in `api-fuzz`.
+ * What runs again with hubs that have a database (`again.ts`), as files beside all others. On PostgreSQL what keeps
+ * tokens, hashes and last uses beside the settings, which are in a file or there, and groups, in which parts of the
+ * settings name each other: other settings are one document in either (`settings/table.test.ts`), which every route
+ * changes in `api-fuzz`. On both kinds what is recorded, which is in memory where there is no database. The tests of
+ * the modules open both by themselves.
  */
-const settingsTests = ['test/e2e/api-{auth,groups,keys,users}.test.ts'];
-/** What looks at all that is kept: on both kinds of database. The tests of the modules open both by themselves. */
+const againTests = 'test/again/*.test.ts';
+/** What looks at all that is kept runs on both kinds of database, and in the gate nowhere else. */
 const wholeTests = ['test/e2e/surfaces.test.ts', 'test/e2e/api-canary.test.ts', 'test/property/api-fuzz.test.ts'];
-/** What is recorded is in memory where there is no database. */
-const recordTests = ['test/e2e/api-{activity,logs}.test.ts'];
 
 /** Test files one after the other in the same processes: loading the whole hub takes longer than most of them run. `each-file.ts` tidies up between them. */
-const project = (name: string, include: string[], kind = database, more: object = {}) => ({
+const project = (name: string, include: string[], more: object = {}) => ({
   test: {
     name,
     include,
-    env: { TEST_DATABASE: kind },
-    globalSetup: kind === 'postgres' ? ['test/kit/run-postgres.ts'] : [],
+    env: { TEST_DATABASE: database },
+    globalSetup: database === 'postgres' ? runPostgres : [],
     setupFiles: ['test/kit/each-file.ts'],
     pool: 'forks' as const,
     isolate: false,
@@ -45,13 +49,14 @@ const project = (name: string, include: string[], kind = database, more: object 
   },
 });
 
+const runPostgres = ['test/kit/run-postgres.ts'];
 const withPages = { setupFiles: ['test/kit/each-file.ts', 'test/browser/each-file.ts'] };
 const browserTests = 'test/browser/**/*.test.ts';
 /** What needs no database; `modules` also without what is slow, for `npm run test:fast`. */
 const plain = [
-  project('hub', ['test/**/*.test.ts'], database, { exclude: ['**/node_modules/**', browserTests] }),
-  project('browser', [browserTests], database, withPages),
-  project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], database, {
+  project('hub', ['test/**/*.test.ts'], { exclude: ['**/node_modules/**', browserTests, againTests] }),
+  project('browser', [browserTests], withPages),
+  project('modules', ['src/**/*.test.ts', 'web/src/**/*.test.ts'], {
     exclude: ['**/node_modules/**', ...(fast ? slowTests : [])],
   }),
 ];
@@ -67,13 +72,12 @@ export const measured = [
   'src/smart/words/clauses.test.ts',
   'src/upstream/channels/stdio/lines.test.ts',
 ];
-/** What runs again on each database, and the others as one, since for each project its processes load the whole hub. */
+/** All others as one, since for each project its processes load the whole hub. */
 const gate = [
   project('measured', measured),
-  project('postgres', [...settingsTests, ...wholeTests, ...recordTests], 'postgres'),
-  project('embedded', [...wholeTests, ...recordTests], 'embedded'),
-  project('all', ['{test,src,web/src}/**/*.test.ts'], database, {
+  project('all', ['{test,src,web/src}/**/*.test.ts'], {
     ...withPages,
+    globalSetup: runPostgres,
     exclude: ['**/node_modules/**', ...wholeTests, ...measured],
   }),
 ];
@@ -83,7 +87,7 @@ export default defineConfig({
     globalSetup: fast ? [] : ['test/kit/build.ts'],
     // The projects have the same modules: transformed once, not by each.
     experimental: { fsModuleCache: true },
-    // Two cores; most suites wait for processes about a third of their time. Five took as long.
+    // Two cores; most suites wait for processes about a third of their time. Six took as long, and each had less CPU.
     maxWorkers: 4,
     sequence: { sequencer: groupedByProject },
     projects: [
@@ -91,7 +95,7 @@ export default defineConfig({
       // `npm run chaos`: minutes, so it is not in the gate.
       ...(process.env['CHAOS'] === undefined
         ? []
-        : [project('chaos', ['test/chaos/*.chaos.ts'], database, { testTimeout: 1_800_000 })]),
+        : [project('chaos', ['test/chaos/*.chaos.ts'], { testTimeout: 1_800_000 })]),
     ],
   },
 });

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { rolldown } from 'rolldown';
 import { licences } from './licences.mjs';
 
@@ -26,6 +27,21 @@ const modules = {
 };
 
 /**
+ * What libraries import of Node when they need it is taken at once: in a script that was compiled ahead, `import()` of
+ * it prints a warning of Node between the lines of the log.
+ */
+const modulesOfNode = {
+  name: 'modules-of-node',
+  transform: {
+    filter: { code: /\bimport\(['"]/ },
+    handler: (code) =>
+      code.replaceAll(/\bimport\((['"])([\w:/]+)\1\)/g, (written, _quote, id) =>
+        isBuiltin(id) ? `Promise.resolve(process.getBuiltinModule('${id}'))` : written,
+      ),
+  },
+};
+
+/**
  * Bundles `entries` (file names by the name of what is made of them) into `folder`, flat and readable, and says the
  * names of the files that it wrote. A bundle must lie in a folder of its own directly below the project: so it finds
  * what is shipped beside it (src/core/shipped.ts).
@@ -37,7 +53,7 @@ export async function bundle(entries, folder) {
     external: installed,
     // What Node would take of it requires its own files in a way that no bundler follows.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    plugins: [modules, licences(), commonJs],
+    plugins: [modules, modulesOfNode, licences(), commonJs],
   });
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' };
   // ASCII alone takes V8 half of the memory; what comments say stays in the sources.

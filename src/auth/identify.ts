@@ -1,11 +1,12 @@
 import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
 import { mustSetUpFactor } from '../core/access/identity.ts';
+import { memoizeLast } from '../core/memoize-last.ts';
 import type { KeySettings } from '../core/settings/key.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { UserSettings } from '../core/settings/user.ts';
 import { findKey, isAcceptedFrom } from './keys.ts';
-import type { LastUses } from './last-uses.ts';
+import type { LastUses, UsedId } from './last-uses.ts';
 import { authLimits } from './limits.ts';
 import type { ForwardedTokens } from './oidc/forwarded-tokens.ts';
 import type { TrustedTokens } from './oidc/trusted-tokens.ts';
@@ -107,11 +108,8 @@ export function createIdentify(options: {
     const { app } = claims;
     if (app && !snapshot.system.oauthServer.enabled) return 'bad';
     if (app && !isFor(app, endpoint)) return 'bad';
-    const account = accountsOf(snapshot).get(claims.username);
-    if (!account || !tokens.valid(claims, account.user)) return 'bad';
-    const { user, createdAt } = account;
-    // A token older than its user belonged to an earlier one of the same name.
-    if (createdAt > claims.issuedAt) return 'bad';
+    const user = accountsOf(snapshot).get(claims.username);
+    if (!user || !tokens.valid(claims, user)) return 'bad';
     if (!app) return claims.secondFactor ? principalOf(user) : withPasswordAlone(user);
     if (app.principal.since !== user.createdAt) return 'bad';
     used?.(app.usedAs);
@@ -191,9 +189,12 @@ function keyHolder(
   // A user's key is not accepted once its owner is gone.
   const isOwned = key.kind === 'system' || (key.owner !== undefined && accountsOf(snapshot).has(key.owner));
   if (!isOwned || !isAcceptedFrom(key, address)) return 'bad';
-  used?.(`key:${key.id}`);
+  used?.(useOf(key.id));
   return { kind: 'key', id: key.id };
 }
+
+/** The same text each time, of which V8 keeps the hash. */
+const useOf = memoizeLast((id): UsedId => `key:${id}`);
 
 function isFor({ endpoint, mayManage }: AppClaims, asked: string | undefined): boolean {
   if (asked === managementApi) return mayManage;
@@ -214,14 +215,13 @@ const none: Credential = { kind: 'none' };
 /** `forwarded`: what a proxy says counts. */
 function credentialOf(headers: Headers, settings: Settings, queryToken?: string, forwarded = false): Credential {
   const proxyHeader = forwarded ? settings.system.forwardAuth?.header : undefined;
-  const authorization = fromHeader(headers['authorization']);
+  const authorization = fromHeader(headers['authorization'], ofAuthorization);
   if (authorization.kind !== 'none') return proxyHeader === 'authorization' ? orByProxy(authorization) : authorization;
   const name = settings.system.routing.bearerAuthHeaderName?.toLowerCase();
-  const custom = name === undefined ? none : fromHeader(headers[name]);
+  const custom = name === undefined || name === 'authorization' ? none : fromHeader(headers[name], ofCustomHeader);
   if (custom.kind !== 'none') return proxyHeader === name ? orByProxy(custom) : custom;
-  // Dashboards send an empty x-auth-token or ?token= when no user is logged in.
-  const other = fromHeader(headers['x-auth-token'], 'none');
-  const sent = other.kind === 'none' ? fromHeader(queryToken, 'none') : other;
+  const other = fromHeader(headers['x-auth-token'], ofDashboards);
+  const sent = other.kind === 'none' ? fromHeader(queryToken, ofDashboards) : other;
   if (sent.kind !== 'none' || proxyHeader === undefined || proxyHeader === 'authorization') return sent;
   return assertionIn(headers[proxyHeader]);
 }
@@ -237,14 +237,29 @@ function assertionIn(value: string | string[] | undefined): Credential {
   return token === undefined ? { kind: 'bad', byProxy: 'only' } : { kind: 'token', token, byProxy: 'only' };
 }
 
-/** Reads a header, or remembers how it was read: all calls of a client bring the same one. */
-function fromHeader(value: string | string[] | undefined, empty: 'none' | 'bad' = 'bad'): Credential {
-  const text = typeof value === 'string' ? value : value?.[0];
+/** What a header is that has no token: `Bearer` and nothing behind it, and a text that is no `Bearer` and no token. */
+interface Without {
+  readonly empty: 'none' | 'bad';
+  readonly foreign: 'none' | 'bad';
+}
+
+/** Other schemes (`Basic` of a proxy before the hub) are not ours. */
+const ofAuthorization: Without = { empty: 'bad', foreign: 'none' };
+const ofCustomHeader: Without = { empty: 'bad', foreign: 'bad' };
+/** They send an empty `x-auth-token` or `?token=` when no user is logged in. */
+const ofDashboards: Without = { empty: 'none', foreign: 'bad' };
+
+/**
+ * Reads a header, or remembers how it was read: all calls of a client bring the same one. Of two headers
+ * `Authorization` Node has the first; any other that is there twice is one text, with a comma.
+ */
+function fromHeader(value: string | string[] | undefined, without: Without): Credential {
+  const text = typeof value === 'string' ? value : value?.join(', ');
   if (text === undefined) return none;
   const place = placeOf(text);
   const known = lately[place];
   if (known?.text === text) return known.credential;
-  const credential = credentialIn(text.trim(), empty);
+  const credential = credentialIn(text.trim(), without);
   if (credential.kind === 'token' && text.length <= authLimits.tokenChars) lately[place] = { text, credential };
   return credential;
 }
@@ -265,36 +280,29 @@ function placeOf(text: string): number {
 
 /**
  * `Bearer <token>`, or the bare token as many clients are configured with; spaces around it come from pasting. `Bearer`
- * without a token is a variable that was never set: `bad`, so that the user notices it. Other schemes (`Basic` of a
- * proxy before the hub) are not ours.
+ * without a token is a variable that was never set: `bad`, so that the user notices it.
  */
-function credentialIn(text: string, empty: 'none' | 'bad'): Credential {
+function credentialIn(text: string, { empty, foreign }: Without): Credential {
   if (text === '') return none;
   const space = text.search(/\s/);
   if (text.slice(0, space === -1 ? undefined : space).toLowerCase() === 'bearer') {
     const token = space === -1 ? '' : text.slice(space).trim();
     return token === '' ? { kind: empty } : { kind: 'token', token };
   }
-  return space === -1 ? { kind: 'token', token: text } : none;
+  return space === -1 ? { kind: 'token', token: text } : { kind: foreign };
 }
 
 function looksLikeJwt(token: string): boolean {
   return token.startsWith('eyJ') && token.split('.', 4).length === 3;
 }
 
-interface Account {
-  readonly user: UserSettings;
-  /** Milliseconds since the epoch; NaN where it is not known. */
-  readonly createdAt: number;
-}
-
-const accounts = new WeakMap<readonly UserSettings[], ReadonlyMap<string, Account>>();
+const accounts = new WeakMap<readonly UserSettings[], ReadonlyMap<string, UserSettings>>();
 
 /** Settings are immutable snapshots, so the users of one are looked through once. */
-function accountsOf({ users }: Settings): ReadonlyMap<string, Account> {
+function accountsOf({ users }: Settings): ReadonlyMap<string, UserSettings> {
   let index = accounts.get(users);
   if (!index) {
-    index = new Map(users.map((user) => [user.username, { user, createdAt: Date.parse(user.createdAt ?? '') }]));
+    index = new Map(users.map((user) => [user.username, user]));
     accounts.set(users, index);
   }
   return index;

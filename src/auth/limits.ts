@@ -108,6 +108,8 @@ export const authLimits = {
    * hand.
    */
   revokedTokensPerUser: 1_000,
+  /** The end of a token or a grant that could not be written down is tried again after this long, until it is. */
+  revocationRetryMs: 5_000,
   /** Verified access tokens kept so that each request need not verify the signature again. */
   verifiedTokens: 10_000,
   /** Headers with a credential that are kept together with the token in them, so that no call reads them again. */

@@ -72,7 +72,6 @@ export interface LoginOptions {
 
 interface Known {
   readonly user: UserSettings;
-  readonly rehash: (() => Promise<string>) | undefined;
   readonly counted: Counted | undefined;
 }
 
@@ -90,7 +89,7 @@ export function createLogin(options: LoginOptions): Login {
     const account = username ?? challenge?.username ?? '';
     const counted = options.limiter.begin({ account, address });
     const user = userOf(challenge);
-    if (user && account === user.username) return { user, rehash: undefined, counted };
+    if (user && account === user.username) return { user, counted };
     throw new HubError('unauthenticated', 'That took too long, or the account has changed. Give the password again.');
   }
 
@@ -125,14 +124,17 @@ export function createLogin(options: LoginOptions): Login {
   return async (attempt) => {
     const challenge = challenges.read(attempt.challenge);
     const known = attempt.password === undefined ? withChallenge(attempt, challenge) : await withPassword(attempt);
-    const { user, counted, rehash } = known;
+    const { user, counted } = known;
+    const { password } = attempt;
     try {
       const shown = await factorOf(user, attempt, nonceFor(user, challenge));
       // Given another password, or deleted, while the second factor was looked at.
-      const still = allowedUser(settings(), user.username);
-      if (!still || tagOf(still) !== tagOf(user) || still.createdAt !== user.createdAt)
+      const still = await stillRight(options, user, password);
+      if (!still || still.createdAt !== user.createdAt || !allowedUser(settings(), user.username))
         throw new HubError('unauthenticated', 'The account has just changed. Log in again.');
       counted?.succeeded();
+      const isOld = password !== undefined && needsRehash(still.passwordHash);
+      const rehash = isOld ? () => options.passwords.hash(password) : undefined;
       const left = shown?.recoveryCodesLeft;
       return { user: still, rehash, secondFactor: shown !== undefined, recoveryCodesLeft: left };
     } catch (error) {
@@ -143,7 +145,8 @@ export function createLogin(options: LoginOptions): Login {
   };
 }
 
-function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt: LoginAttempt) => Promise<Known> {
+function passwordCheck(options: LoginOptions): (attempt: LoginAttempt) => Promise<Known> {
+  const { settings, passwords, limiter } = options;
   return async ({ username = '', password = '', address, refusal = wrongLogin }) => {
     const attempt = { account: username, address };
     // Twice: here so that the refused do not fill the queue, and when the turn has come, because others have failed
@@ -155,7 +158,7 @@ function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt
     };
     // Where passwords are switched off, it looks the same and takes as long as a wrong one.
     const user = allowedUser(settings(), username);
-    let right = user
+    const isRight = user
       ? // A flood of logins must not refuse a user at an address where a login has succeeded before.
         await passwords.verify(password, user.passwordHash, started, limiter.isKnown(attempt))
       : await passwords.verifyNobody(
@@ -164,19 +167,27 @@ function passwordCheck({ settings, passwords, limiter }: LoginOptions): (attempt
           settings().users.map((user) => user.passwordHash),
           started,
         );
-    let seen = user?.passwordHash;
-    while (right) {
-      const still = find(settings().users, username);
-      if (!still) break;
-      if (still.passwordHash === seen) {
-        return { user: still, rehash: needsRehash(seen) ? () => passwords.hash(password) : undefined, counted };
-      }
-      // Given another password, or the same one in a new hash, while this one was looked at.
-      seen = still.passwordHash;
-      right = await passwords.verify(password, seen, undefined, true);
-    }
+    const still = user && isRight ? await stillRight(options, user, password) : undefined;
+    if (still) return { user: still, counted };
     throw saying('unauthenticated', refusal.code, refusal.values);
   };
+}
+
+/**
+ * The user as the settings have them now, whose password was right a moment ago: undefined where they are gone or have
+ * another password. One that may be the same in a new hash is looked at again; without a password it is another.
+ */
+async function stillRight(
+  { settings, passwords }: LoginOptions,
+  { username, passwordHash }: UserSettings,
+  password: string | undefined,
+): Promise<UserSettings | undefined> {
+  for (let seen = passwordHash; ;) {
+    const still = find(settings().users, username);
+    if (!still || still.passwordHash === seen) return still;
+    seen = still.passwordHash;
+    if (password === undefined || !(await passwords.verify(password, seen, undefined, true))) return undefined;
+  }
 }
 
 const wrongLogin: Sentence = { code: 'wrong_login', values: {} };

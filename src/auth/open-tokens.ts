@@ -14,10 +14,35 @@ export interface OpenTokens {
 }
 
 /** The access tokens of this hub, or of all hubs that share a database. The code that opened them closes them. */
-export async function openTokens({ secret, path, shared, log }: OpenTokens): Promise<Tokens & { close(): void }> {
+export async function openTokens({ secret, path, shared, log }: OpenTokens): Promise<Tokens> {
+  // `Tokens` saves again until it succeeds.
+  if (!shared) return createTokens({ secret, store: revocationFile(path, log, true) });
   const file = revocationFile(path, log);
-  if (!shared) return { ...(await createTokens({ secret, store: file })), close() {} };
   const table = revocationTable({ database: shared, copy: file, log });
   const tokens = await createTokens({ secret, store: table });
-  return { ...tokens, close: watchRevocations(shared, log, () => tokens.refresh()) };
+  const stopWatching = watchRevocations(shared, log, () => tokens.refresh());
+  return {
+    ...tokens,
+    async close() {
+      stopWatching();
+      await tokens.close();
+    },
+  };
+}
+
+/** What clients were let in with ends with all tokens of a user, also where one of the two cannot be written down. */
+export function endingConsents(
+  tokens: Tokens,
+  consents: { readonly endUser: (username: string) => Promise<unknown> },
+): Tokens {
+  return {
+    ...tokens,
+    async revokeUser(username) {
+      try {
+        await tokens.revokeUser(username);
+      } finally {
+        await consents.endUser(username);
+      }
+    },
+  };
 }

@@ -1,10 +1,14 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, silent, tempFolder } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
+import { until } from '../../test/kit/until.ts';
 import { deferred } from '../core/deferred.ts';
 import type { Database } from '../database/database.ts';
+import { authLimits } from './limits.ts';
+import { endingConsents, openTokens } from './open-tokens.ts';
 import { revocationFile } from './revocation-file.ts';
 import { revocationTable } from './revocation-table.ts';
 import { createRevocations, type RevocationStore } from './revocations.ts';
@@ -21,18 +25,91 @@ async function afterRestart(store: RevocationStore) {
 
 test('a token whose end cannot be written down has ended all the same, and who ended it hears why', async () => {
   const folder = join(tempFolder(), 'gone');
-  const file = revocationFile(join(folder, 'revocations.json'), silent);
+  const path = join(folder, 'revocations.json');
+  const file = revocationFile(path, silent);
   const revocations = createRevocations({ store: file, now });
   await expect(revocations.revoke({ ...token, expiresAt })).rejects.toMatchObject({
     code: 'misconfigured',
-    message: expect.stringMatching(/has ended, but only until the hub restarts: .*gone/) as string,
+    message: expect.stringMatching(/^Cannot write down which access tokens have ended: .*gone/) as string,
   });
+  // A hub goes on, and tries again.
+  const hub = await openTokens({ secret: 'a secret of the tests, long enough', path, shared: undefined, log: silent });
+  await expect(hub.revokeUser('ann')).rejects.toMatchObject({
+    code: 'misconfigured',
+    message: expect.stringMatching(/has ended\. That is not written down yet, and is tried again; .*gone/) as string,
+  });
+  await hub.close();
   expect(revocations.revoked(token)).toBe(true);
 
   mkdirSync(folder);
   await revocations.revoke({ ...token, jti: 'two', expiresAt });
   const restarted = await afterRestart(file);
   expect([restarted.revoked(token), restarted.revoked({ ...token, jti: 'two' })]).toEqual([true, true]);
+});
+
+test.each(['later', 'when the hub stops'])(
+  'the end of a token that could not be written down is written %s',
+  async (then) => {
+    setLimits(authLimits, { revocationRetryMs: then === 'later' ? 1 : 3_600_000 });
+    const folder = join(tempFolder(), 'gone');
+    const file = revocationFile(join(folder, 'revocations.json'), silent);
+    const revocations = createRevocations({ store: file, now });
+    await expect(revocations.revoke({ ...token, expiresAt })).rejects.toMatchObject({ code: 'misconfigured' });
+    mkdirSync(folder);
+    if (then !== 'later') await revocations.close();
+    const isWritten = async () => (await afterRestart(file)).revoked(token);
+    if (then === 'later') await until('it is written', isWritten);
+    else expect(await isWritten()).toBe(true);
+    await revocations.close();
+  },
+);
+
+test('what clients were let in with ends also where the end of the tokens cannot be written down', async () => {
+  const path = join(tempFolder(), 'gone', 'revocations.json');
+  const tokens = await openTokens({
+    secret: 'a secret of the tests, long enough',
+    path,
+    shared: undefined,
+    log: silent,
+  });
+  const endUser = vi.fn(async () => {});
+  await expect(endingConsents(tokens, { endUser }).revokeUser('ann')).rejects.toThrow('gone');
+  expect(endUser).toHaveBeenCalledExactlyOnceWith('ann');
+  await tokens.close();
+});
+
+test('a database that is away and a full disk are told of once, until a write succeeds', async () => {
+  setLimits(authLimits, { revocationRetryMs: 1 });
+  const there = await emptyDatabase('embedded');
+  const folder = join(tempFolder(), 'gone');
+  let isAway = true;
+  let tries = 0;
+  const database = {
+    attempt: async () => undefined,
+    async whenReady() {
+      tries += 1;
+      if (isAway) throw new Error('away');
+      return there.whenReady(0);
+    },
+  };
+  const warn = vi.fn();
+  const copy = revocationFile(join(folder, 'revocations.json'), silent);
+  const store = revocationTable({ database, copy, log: { ...silent, warn } });
+  const revocations = createRevocations({ store, now });
+  const end = (jti: string) => revocations.revoke({ ...token, jti, expiresAt });
+  await expect(end('one')).rejects.toMatchObject({ code: 'not_ready' });
+  await until('it is tried again', () => tries > 5);
+  await expect(end('two')).rejects.toMatchObject({ code: 'not_ready' });
+  expect(warn).toHaveBeenCalledTimes(2);
+  isAway = false;
+  mkdirSync(folder);
+  await end('three');
+  isAway = true;
+  rmSync(folder, { recursive: true });
+  await expect(end('four')).rejects.toMatchObject({ code: 'not_ready' });
+  expect(warn).toHaveBeenCalledTimes(4);
+  isAway = false;
+  await revocations.close();
 });
 
 test('a disk that takes no copy keeps no end of a token from the database that hubs share', async () => {

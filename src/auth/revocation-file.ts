@@ -11,9 +11,9 @@ const formatVersion = 1;
 /**
  * Keeps revocations in a file of `DATA_DIR`, for a hub without replicas. A file that cannot be used does not stop the
  * hub, because only the hub writes it, as a whole; the log then says how to end every token instead. `save` throws
- * HubError `misconfigured` when the disk refuses; what was to be saved then holds until the hub ends.
+ * HubError `misconfigured` when the disk refuses; `isTriedAgain`: its message says that who called saves it later.
  */
-export function revocationFile(path: string, log: Logger): RevocationStore {
+export function revocationFile(path: string, log: Logger, isTriedAgain = false): RevocationStore {
   return {
     async load() {
       try {
@@ -35,7 +35,9 @@ export function revocationFile(path: string, log: Logger): RevocationStore {
       } catch (error) {
         throw diskError(
           error,
-          'The access token has ended, but only until the hub restarts: cannot write that down',
+          isTriedAgain
+            ? 'The access token has ended. That is not written down yet, and is tried again; a restart before that brings the token back. Cannot write it'
+            : 'Cannot write down which access tokens have ended',
           path,
         );
       }

@@ -19,13 +19,17 @@ const channel = 'revocations';
 
 /**
  * Keeps revocations in the database. `save` throws HubError `not_ready` when they cannot be written there: then they
- * hold in this hub and reach the others when the database is back.
+ * hold in this hub and reach the others when the database is back (`load`), or when `save` is tried again: a database
+ * that refuses a write while its connection stays is not read again.
  */
 export function revocationTable({ database, copy, log }: RevocationTableOptions): RevocationStore {
   /** What this hub may know and the table not: at first what an earlier run knew, later what could not be written. */
   let unwritten: Promise<readonly Row[]> = copy.load().then((copied) => rowsOf(readRevocations(copied)));
   /** What the table is known to have: `until` by user and token. */
   let stored = new Map<string, number>();
+  /** A failure is said once, and again after a write has succeeded. */
+  let isCopyFailing = false;
+  let isTableFailing = false;
   const isNew = (row: Row): boolean => isLive(row) && (stored.get(keyOf(row)) ?? 0) < row.until;
 
   async function write(open: Database, rows: readonly Row[]): Promise<void> {
@@ -40,6 +44,7 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       await tx.query(removeExpired, [String(expiredBefore()), String(expiredBefore() - authLimits.accessTokenMs)]);
       await tx.query('select pg_notify($1, $2)', [channel, '']);
     });
+    isTableFailing = false;
     for (const row of fresh) stored.set(keyOf(row), row.until);
   }
 
@@ -48,17 +53,20 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       'select username, jti, until_ms from toolhub.revocations',
     );
     const found = rows.map(({ username, jti, until_ms }) => ({ username, jti, until: Number(until_ms) }));
-    if (found.some(isNew)) await keepCopy(newest([...found, ...(await unwritten)]));
+    if (found.some(isNew)) await saveCopy(stateOf(newest([...found, ...(await unwritten)])));
     stored = new Map(found.map((row) => [keyOf(row), row.until]));
     return found;
   }
 
-  async function keepCopy(rows: readonly Row[]): Promise<void> {
-    await copy
-      .save(stateOf(rows))
-      .catch((error: unknown) =>
-        log.warn('Ended access tokens not copied to the data folder', { error: errorText(error) }),
-      );
+  /** Never rejects: the other hubs must hear of it even if the disk of this one is full. */
+  async function saveCopy(state: RevocationState): Promise<void> {
+    try {
+      await copy.save(state);
+      isCopyFailing = false;
+    } catch (error) {
+      if (!isCopyFailing) log.warn('Ended access tokens not copied to the data folder', { error: errorText(error) });
+      isCopyFailing = true;
+    }
   }
 
   return {
@@ -75,18 +83,15 @@ export function revocationTable({ database, copy, log }: RevocationTableOptions)
       return stateOf([...mine, ...found]);
     },
     async save(state) {
-      // The other hubs must hear of it even if the disk of this one is full.
-      await copy
-        .save(state)
-        .catch((error: unknown) =>
-          log.warn('Ended access tokens not copied to the data folder', { error: errorText(error) }),
-        );
+      await saveCopy(state);
       const rows = rowsOf(state);
       const pending = (unwritten = Promise.resolve(rows));
       try {
         await write(await database.whenReady(0), rows);
       } catch (error) {
-        log.warn('Ended access tokens not written to the database; tried again later', { error: reasonOf(error) });
+        if (!isTableFailing)
+          log.warn('Ended access tokens not written to the database; tried again later', { error: reasonOf(error) });
+        isTableFailing = true;
         throw notShared();
       }
       if (unwritten === pending) unwritten = Promise.resolve([]);

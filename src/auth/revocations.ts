@@ -18,7 +18,7 @@ export type RevocationState = readonly {
 
 /**
  * Which tokens ended before they expired. Bounded by the users, and by `authLimits.revokedTokensPerUser` for each of
- * them.
+ * them. What could not be stored is reported to the caller, holds here, and is tried again until it is stored.
  */
 export interface Revocations {
   /** `consent`: what the token is from, if it is from one; it ends with that. */
@@ -33,6 +33,8 @@ export interface Revocations {
   /** Tokens of this user issued until then have ended; 0 = none. */
   cutoff(username: string): number;
   refresh(): Promise<void>;
+  /** Tries once more to store what could not be stored, and no more after that. Never rejects. */
+  close(): Promise<void>;
 }
 
 interface Entry {
@@ -43,8 +45,7 @@ interface Entry {
 export function createRevocations(options: { store?: RevocationStore; now: () => number }): Revocations {
   const { store, now } = options;
   const users = new Map<string, Entry>();
-  let queued: Promise<void> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  const { save, close } = saving(async () => store?.save(state()));
 
   function entryOf(username: string): Entry {
     let entry = users.get(username);
@@ -86,18 +87,6 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
     return [...users].map(([username, { before, ids }]) => ({ username, before, ids: [...ids] }));
   }
 
-  /** One write at a time; what is revoked while one runs is in the next one, and waits for that. */
-  function save(): Promise<void> {
-    if (!store) return Promise.resolve();
-    const write = async () => {
-      queued = undefined;
-      await store.save(state());
-    };
-    // A write that failed was reported to those who waited for it; the next one brings its content along.
-    if (!queued) queued = last = last.then(write, write);
-    return queued;
-  }
-
   function add(username: string, jti: string, expiresAt: number): void {
     const entry = entryOf(username);
     entry.ids.set(jti, expiresAt);
@@ -127,6 +116,56 @@ export function createRevocations(options: { store?: RevocationStore; now: () =>
         for (const [jti, expiresAt] of ids) if (!hasEnded(entry, expiresAt)) add(username, jti, expiresAt);
       }
       prune();
+    },
+    close,
+  };
+}
+
+/**
+ * Writes with `write`, one at a time, and again until it succeeds. `save` rejects with what `write` throws. The caller
+ * closes it.
+ */
+export function saving(write: () => Promise<void>): { save: () => Promise<void>; close: () => Promise<void> } {
+  let queued: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let retry: NodeJS.Timeout | undefined;
+  let isUnsaved = false;
+  let isClosed = false;
+
+  async function writeNow(): Promise<void> {
+    queued = undefined;
+    isUnsaved = true;
+    try {
+      await write();
+      isUnsaved = false;
+    } catch (error) {
+      later();
+      throw error;
+    }
+  }
+
+  /** What is saved while a write runs is in the next one, and waits for that. */
+  function save(): Promise<void> {
+    // A write that failed was reported to those who waited for it; the next one brings its content along.
+    return (queued ??= last = last.then(writeNow, writeNow));
+  }
+
+  /** What has ended would be good again after a restart. */
+  function later(): void {
+    if (isClosed) return;
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      if (isUnsaved) save().catch(() => undefined);
+    }, authLimits.revocationRetryMs).unref();
+  }
+
+  return {
+    save,
+    async close() {
+      isClosed = true;
+      clearTimeout(retry);
+      await last.catch(() => undefined);
+      if (isUnsaved) await save().catch(() => undefined);
     },
   };
 }

@@ -71,6 +71,15 @@ describe('access tokens', () => {
     for (const token of bad) expect(await tokens.verify(token)).toBeUndefined();
   });
 
+  test('one older than its user was an earlier user’s of that name', async () => {
+    const at = Date.now();
+    const tokens = await createTokens({ secret, now: () => at });
+    const claims = await tokens.verify(await tokens.issue(ann));
+    const valid = (createdAt: number) =>
+      claims && tokens.valid(claims, { ...ann, createdAt: new Date(createdAt).toISOString() });
+    expect([valid(at - 1), valid(at), valid(at + 1)]).toEqual([true, true, false]);
+  });
+
   test('a revoked token is gone, others of the same user are not, also after a restart', async () => {
     const store = memoryStore();
     const tokens = await createTokens({ secret, store });

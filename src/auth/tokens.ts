@@ -3,6 +3,7 @@ import { type CryptoKey, type JWTPayload, SignJWT, errors, jwtVerify } from 'jos
 import { z } from 'zod';
 import { type AppPrincipal, appPrincipal, type Reach } from '../core/access/principal.ts';
 import { HubError } from '../core/errors.ts';
+import { memoizeLast } from '../core/memoize-last.ts';
 import type { UsedId } from './last-uses.ts';
 import { authLimits } from './limits.ts';
 import { type RevocationStore, type Revocations, createRevocations } from './revocations.ts';
@@ -70,8 +71,9 @@ export interface Tokens {
    */
   verify(token: string): Promise<Claims | undefined>;
   /**
-   * True while the claims of a token verified earlier still hold for the user it names. Cheap: for every request. A
-   * token that was issued in the future is none: it would outlive the end of all tokens of its user.
+   * True while the claims of a token verified earlier still hold for the user it names. Cheap: for every request. One
+   * older than its user was an earlier user's of the same name. One that was issued in the future is none: it would
+   * outlive the end of all tokens of its user.
    */
   valid(claims: Claims, user: TokenUser): boolean;
   /** True for every token that was signed here, also one that has ended. */
@@ -87,6 +89,8 @@ export interface Tokens {
   revokeUser(username: string): Promise<void>;
   /** Takes over what other replicas have stored meanwhile. */
   refresh(): Promise<void>;
+  /** Tries once more to store the ends of tokens that could not be stored. Never rejects. */
+  close(): Promise<void>;
 }
 
 /**
@@ -120,9 +124,8 @@ export async function createTokens(options: {
    * No token of the user is issued before that: one issued in the very millisecond in which all others of the user
    * ended must not end with them, nor one of a replica whose clock is behind that of the one which made the user.
    */
-  function earliest({ username, createdAt }: TokenUser): number {
-    const created = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
-    return Math.max(revocations.cutoff(username) + 1, Number.isNaN(created) ? 0 : created);
+  function earliest(user: TokenUser): number {
+    return Math.max(revocations.cutoff(user.username) + 1, madeAt(user));
   }
 
   function signed(user: TokenUser, typ: 'JWT' | typeof appType, payload: JWTPayload, lifeMs: number): Promise<string> {
@@ -162,7 +165,9 @@ export async function createTokens(options: {
       return claims;
     },
     valid: (claims, user) =>
-      holds(claims) && (claims.issuedAt <= now() + authLimits.clockToleranceMs || claims.issuedAt <= earliest(user)),
+      holds(claims) &&
+      claims.issuedAt >= madeAt(user) &&
+      (claims.issuedAt <= now() + authLimits.clockToleranceMs || claims.issuedAt <= earliest(user)),
     isSigned: (token) => isSignedWith(options.secret, token),
     // As if it lived as long as other tokens: how long an end is remembered is reckoned with that.
     revoke: (claims) => revocations.revoke({ ...claims, expiresAt: claims.issuedAt + authLimits.accessTokenMs }),
@@ -170,6 +175,7 @@ export async function createTokens(options: {
       revocations.revoke({ username, jti: consent, expiresAt: now() + authLimits.accessTokenMs }),
     revokeUser: (username) => revocations.revokeUser(username, newest.get(username) ?? 0),
     refresh: () => revocations.refresh(),
+    close: () => revocations.close(),
   };
 }
 
@@ -191,6 +197,15 @@ function isSignedWith(secret: string, token: string): boolean {
     .update(token.slice(0, Math.max(dot, 0)))
     .digest();
   return signature.length === own.length && timingSafeEqual(signature, own);
+}
+
+/** Most requests are of the user that the one before was of. */
+const readTime = memoizeLast((text) => Date.parse(text));
+
+/** When a user was made, in milliseconds since the epoch; 0 where that is not known. */
+function madeAt({ createdAt }: TokenUser): number {
+  const at = createdAt === undefined ? Number.NaN : readTime(createdAt);
+  return Number.isNaN(at) ? 0 : at;
 }
 
 async function claimsOf(token: string, key: CryptoKey, at: number): Promise<Claims | undefined> {

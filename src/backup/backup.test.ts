@@ -85,7 +85,7 @@ describe('the files of a backup', () => {
   test('take the place of others only when asked to, and those are kept', async () => {
     const file = await backupOf(place({ new: 'new' }, '{"new":1}'));
     const to = place({ old: 'old' }, '{"old":1}');
-    expect((await refusalOf(restoreBackup(file, to, false))).code).toBe('conflict');
+    expect((await refusalOf(restoreBackup(file, to, false))).code).toBe('misconfigured');
     expect(contentOf(to)).toEqual({ names: ['old'], settings: '{"old":1}' });
     const { aside = '' } = await restoreBackup(file, to, true);
     expect(contentOf(to).settings).toBe('{"new":1}');

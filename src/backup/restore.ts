@@ -39,8 +39,8 @@ export interface Restored {
 
 /**
  * Puts a backup in the place of what is there. Until all of it is on the disk nothing that was there is touched; when a
- * later step fails, it is brought back. Throws HubError `misconfigured` for a backup that cannot be used, `conflict`
- * for a place that has data, without `replace`.
+ * later step fails, it is brought back. Throws HubError `misconfigured` for a backup that cannot be used, and for a
+ * place that has data, without `replace`; `conflict` while a hub is connected to the database.
  */
 export async function restoreBackup(file: string, place: RestorePlace, replace: boolean): Promise<Restored> {
   const backup = await openBackup(file);
@@ -102,7 +102,7 @@ function mustBeEmpty({ dataDir, settingsPath }: RestorePlace, hasTables: boolean
   ];
   if (found.length === 0) return;
   throw new HubError(
-    'conflict',
+    'misconfigured',
     `Cannot restore: there is data already: ${found.join(', ')}. With --replace the backup takes its place, and what is there now is kept aside. Or name another folder: --data-dir, --settings.`,
   );
 }

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { HubError } from '../core/errors.ts';
 import { readUserEnv } from '../env/user-env.ts';
 import type { Command } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
+import { wrongUse } from './failure.ts';
 import { cliLimits } from './limits.ts';
 import { nearNames } from './near-names.ts';
 import type { ListedTool, Progress, Session, ToolResult } from './remote/session.ts';
@@ -110,7 +112,7 @@ function parsed(args: string[]) {
   try {
     return parseArgs({ args, options: { json, raw, output, group, url }, strict: true });
   } catch (error) {
-    throw new HubError('misconfigured', error instanceof Error ? error.message : 'The options cannot be read.');
+    throw new HubError('misconfigured', wrongUse(error));
   }
 }
 
@@ -153,12 +155,15 @@ async function show(result: ToolResult, { raw, output }: Asked): Promise<ExitCod
   const { fileName, shownResult } = await import('./call-result.ts');
   const { text, files } = shownResult(result, output !== undefined);
   if (output !== undefined) {
-    const { writeFileAtomic } = await import('../disk/write-file-atomic.ts');
+    const [{ writeFileAtomic }, { diskError }] = await Promise.all([
+      import('../disk/write-file-atomic.ts'),
+      import('../disk/disk-error.ts'),
+    ]);
     const all = files.length > 0 ? files : [{ bytes: Buffer.from(text), what: 'text' }];
     for (const [index, { bytes, what }] of all.entries()) {
       const path = fileName(output, index);
       await writeFileAtomic(path, bytes).catch((error: unknown) => {
-        throw new HubError('misconfigured', `Cannot write ${path}: ${error instanceof Error ? error.message : ''}`);
+        throw diskError(error, `Cannot write ${path}`, dirname(path));
       });
       say(`Written to ${path} (${what}).`);
     }

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { newClosers } from '../core/closers.ts';
-import { HubError } from '../core/errors.ts';
+import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { openDatabase } from '../database/open.ts';
-import { diskError } from '../disk/disk-error.ts';
+import { errnoOf } from '../disk/disk-error.ts';
 import { createFullDiskRetry } from '../disk/full-disk-retry.ts';
 import type { Env } from '../env/env.ts';
 import { type Broken, createChainCheck, type Whole } from '../logs/audit/chain.ts';
@@ -56,7 +56,8 @@ export async function checkExport(file: string, head: string | undefined): Promi
       if (check.isBroken()) break;
     }
   } catch (error) {
-    throw new HubError('misconfigured', diskError(error, `Cannot read ${file}`, file).message, { cause: error });
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorText(error);
+    throw new HubError('misconfigured', `Cannot read ${file}: ${why}.`, { cause: error });
   } finally {
     input.destroy();
   }

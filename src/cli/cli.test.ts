@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { runProgram, startProgram } from '../../test/kit/command.ts';
 import { embeddingService } from '../../test/kit/embedding-service.ts';
 import { until } from '../../test/kit/until.ts';
 import { version } from '../version.ts';
@@ -18,21 +19,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the real program in an empty folder, with nothing of the tester's environment. */
-async function toolhub(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 20_000,
-  });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, stdout, stderr };
-}
+/** Runs the built program in an empty folder, with nothing of the tester's environment. */
+const toolhub = (args: string[], env: Record<string, string> = {}) => runProgram({ args, env, cwd: folder });
+
+/** The same, in a process of its own each time. */
+const alone = (args: string[], env: Record<string, string> = {}) => startProgram({ args, env, cwd: folder }).ended;
 
 /** A server in a few lines: enough of the protocol to be connected to and to list one tool. */
 const tinyServer = `
@@ -143,7 +134,7 @@ describe('toolhub serve', () => {
     const first = startServe({ LOG_FORMAT: 'pretty' });
     await first.says(/MCP +http/);
     const port = /MCP +http:\/\/[\d.]+:(\d+)/.exec(first.output())?.[1] ?? '';
-    const { code, stderr } = await toolhub(['--port', port, '--data-dir', 'other']);
+    const { code, stderr } = await alone(['--port', port, '--data-dir', 'other']);
     expect(code).toBe(1);
     expect(stderr).toContain(port);
   });
@@ -152,7 +143,7 @@ describe('toolhub serve', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    const failed = await toolhub(['--port', String(port)], { LOG_FORMAT: 'pretty' });
+    const failed = await alone(['--port', String(port)], { LOG_FORMAT: 'pretty' });
     taken.close();
     expect([failed.code, failed.stdout]).toEqual([1, expect.not.stringContaining('password')]);
     const hub = startServe({ LOG_FORMAT: 'pretty' });
@@ -254,6 +245,20 @@ describe('toolhub', () => {
     expect(stdout).toMatch(/^toolhub doctor: .*\n[\s\S]*--json/);
   });
 
+  test.each([
+    ['stdout', ['help'], 0],
+    ['stdout', ['doctor', '--port', '0', '--settings', 'broken.json', '--json'], 2],
+    ['stderr', ['frobnicate'], 2],
+  ] as const)('without a reader of %s %j comes to its own end, silently', async (which, args, code) => {
+    writeFileSync(join(folder, 'broken.json'), '{');
+    const program = [resolve('dist/cli.js'), ...args];
+    const child = spawn(process.execPath, program, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'exit');
+    child[which].destroy();
+    const other = which === 'stdout' ? child.stderr : child.stdout;
+    expect([await text(other), await ended]).toEqual(['', [code, null]]);
+  });
+
   test.each([['frobnicate'], ['help', 'frobnicate']])(
     '%s %s: an unknown command gets the help on stderr and exit code 2',
     async (...args) => {
@@ -268,6 +273,12 @@ describe('toolhub', () => {
     [['--frobnicate'], /--frobnicate[\s\S]*toolhub help serve/],
     [['doctor', '--port'], /--port[\s\S]*toolhub help doctor/],
     [['serve', 'extra'], /extra[\s\S]*toolhub help serve/],
+    [['tools', '--frobnicate'], /^toolhub: Unknown option '--frobnicate'\.\nRun "toolhub help tools"/],
+    [
+      ['login', '--username', '--url'],
+      /^toolhub: Option '--username' argument is ambiguous\.\nRun "toolhub help login"/,
+    ],
+    [['call', 'echo', '--group', '--raw'], /^toolhub: Option '--group' argument is ambiguous\.\n$/],
   ])('%j: a bad flag is named, exit code 2', async (args, message) => {
     const { code, stderr } = await toolhub(args);
     expect(code).toBe(2);

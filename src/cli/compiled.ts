@@ -1,10 +1,10 @@
-import { setFlags, withFlagsOfNode } from './v8-flags.ts';
+import { setFlags, withFlagsOfNode, withOwnFlags } from './v8-flags.ts';
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import { basename, join } from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 /**
  * What V8 made of the files of a bundle is kept beside them, since compiling two megabytes takes longer than all else
@@ -48,9 +48,7 @@ export function openBundle(folder: string): Bundle {
     // V8 keeps the name too: a whole path would show every user where the program was built, and would point to no file
     // in stack traces.
     const filename = join(basename(folder), file);
-    // Libraries import modules of Node when they are needed, as the OpenTelemetry exporter does.
-    const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-    const script = new Script(wrap(text), { filename, importModuleDynamically, ...(cachedData && { cachedData }) });
+    const script = new Script(wrap(text), { filename, ...(cachedData && { cachedData }) });
     compiled.set(file, script);
     return script;
   }
@@ -64,8 +62,9 @@ export function openBundle(folder: string): Bundle {
     const require = (id: string): unknown =>
       id.startsWith('./') ? load(id.slice(2)) : withFlagsOfNode(() => outside(id) as unknown);
     try {
-      const run = compile(file).runInThisContext() as (...scope: unknown[]) => void;
-      run.call(module.exports, module.exports, require, module, join(folder, file), folder);
+      const run = withOwnFlags(() => compile(file)).runInThisContext() as (...scope: unknown[]) => void;
+      // Node loads modules of its own also where something is used for the first time, as `Response` is.
+      withFlagsOfNode(() => run.call(module.exports, module.exports, require, module, join(folder, file), folder));
     } catch (error) {
       // It is run again when it is asked for again.
       modules.delete(file);

@@ -127,9 +127,8 @@ async function writeAndRemember(job: Job, after: string, keyId: string | undefin
     await (last === undefined ? record.remove() : record.write(last));
     throw error;
   }
-  process.stdout.write(
-    `\nWritten to ${file.path}. A copy of what was there is in ${record.path}; --remove undoes it.\n`,
-  );
+  const kept = before === null ? '' : ` A copy of what was there is in ${record.path}.`;
+  process.stdout.write(`\nWritten to ${file.path}.${kept} --remove undoes it.\n`);
   if (isOurs && last.keyId !== undefined) {
     const { endedKey } = await import('./client-files/hub-side.ts');
     await endedKey(hub, env, last.keyId);
@@ -235,7 +234,9 @@ function scopeOf(group: string | undefined): string[] {
 
 async function clientFor(given: readonly string[], endpoint: string): Promise<ClientFile> {
   const { allSnippets, clientFiles } = await import('../snippets/all.ts');
-  const [name = '', ...more] = given;
+  const [written = '', ...more] = given;
+  // As people write them: claude.ai, ChatGPT.
+  const name = written.toLowerCase().replaceAll('.', '-');
   const found = clientFiles.find(({ client }) => client === name);
   if (found !== undefined && more.length === 0) return found;
   const known = clientFiles.map(({ client }) => client).join(', ');

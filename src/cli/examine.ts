@@ -1,5 +1,6 @@
 import { HubError } from '../core/errors.ts';
 import { type Env, readProcessEnv } from '../env/env.ts';
+import { leftOfMcphub } from '../env/left-of-mcphub.ts';
 import { createCleaner } from '../logs/clean.ts';
 import { embeddingKeys, embeddingConfig } from '../hub/open-embeddings.ts';
 import { createSecretFiles, type SecretFiles } from '../hub/secret-files.ts';
@@ -75,6 +76,7 @@ export async function examine(overrides: Record<string, string>, tell?: (line: s
     ...checkPasswords(settings.settings, env.adminPassword, isExposed(env, settings.settings)),
     ...checkExposure(env, settings.settings),
     ...checkVariables(settings.servers),
+    ...leftOfMcphub(env).map((detail): Check => ({ name: 'MCPHub', status: 'warn', detail })),
     ...checkSecrets(env.readable, settings.servers),
     ...checkSandboxes(settings.servers, path),
     ...commands,

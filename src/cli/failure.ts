@@ -29,3 +29,9 @@ function explain(error: HubError): string {
   );
   return [`toolhub: ${error.message}`, ...unsaid.map(({ path, message }) => `  ${path}: ${message}`)].join('\n');
 }
+
+/** Wrong use of a command: the first sentence of what Node's `parseArgs` says. The others are about dashes. */
+export function wrongUse(error: unknown): string {
+  const [first = ''] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /, 1);
+  return first.endsWith('.') ? first : `${first}.`;
+}

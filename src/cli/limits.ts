@@ -12,6 +12,8 @@ export const cliLimits = {
   workerAgainMs: 200,
   workerAgainMostMs: 30_000,
   workerHeldMs: 60_000,
+  /** A worker that is cut off from the programs ends by itself within this time; one that hangs is killed after it. */
+  workerGoneMs: 1_000,
   /**
    * Of connections that a worker hands to the lead, and of entries of the log that it shows to it, so many wait for it
    * at most: further connections are refused with 503, further entries are in the log, and not in live pages.

@@ -55,7 +55,7 @@ async function checked(file: string): Promise<{ manifest: Manifest; bytes: numbe
 function contentOf({ counts, tables }: Manifest): string {
   const parts = { ...counts, calls: tables['activity'] ?? 0, 'audit records': tables['audit'] ?? 0 };
   return Object.entries(parts)
-    .map(([name, count]) => `${count} ${name}`)
+    .map(([name, count]) => `${count} ${count === 1 ? name.replace(/s$/, '') : name}`)
     .join(', ');
 }
 

@@ -35,8 +35,12 @@ export async function ownToken(env: Env, folder: string): Promise<string> {
   const settings = loaded.kind === 'found' ? parseSettings(loaded.document).settings : undefined;
   const admin = settings?.users.find(({ role }) => role === 'admin');
   const secret = env.jwtSecret ?? (await readFile(join(folder, 'jwt.secret'), 'utf8').catch(() => '')).trim();
-  if (admin === undefined || secret === '')
-    throw new HubError('misconfigured', `The hub on ${folder} has no admin or no secret yet.`);
+  if (admin === undefined) throw new HubError('misconfigured', `The hub on ${folder} has no admin yet.`);
+  if (secret === '')
+    throw new HubError(
+      'misconfigured',
+      `There is no secret in ${folder}: its hub has JWT_SECRET in its environment. Set it here as it is there.`,
+    );
   // A token of a moment in which all tokens of the admin ended, or of the minute after it, would be refused.
   const store = revocationFile(join(folder, 'revocations.json'), noLog);
   return (await createTokens({ secret, store })).issueHere(admin);

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { errorText, HubError } from '../core/errors.ts';
+import { HubError } from '../core/errors.ts';
+import { parseInput } from '../core/input.ts';
 import { diskError } from '../disk/disk-error.ts';
 import { writeFileAtomic } from '../disk/write-file-atomic.ts';
+import { parseJsonText } from '../settings/document/syntax.ts';
 import type { Command, Flags } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { oneLine, say } from './terminal.ts';
@@ -135,10 +137,26 @@ async function check(flags: Flags, path: string): Promise<ExitCode> {
 }
 
 async function read(path: string): Promise<Record<string, Record<string, string>>> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw diskError(error, `Cannot read ${path}`, path);
+  });
+  const attempt = `${path} is no export of pins`;
   try {
-    return file.parse(JSON.parse(await readFile(path, 'utf8'))).servers;
+    return parseInput(file, jsonOf(text, attempt), attempt).servers;
   } catch (error) {
-    throw new HubError('misconfigured', `${path} is no export of pins: ${errorText(error).slice(0, 200)}`, {
+    if (!(error instanceof HubError)) throw error;
+    const advice = '"toolhub pins export <file>" makes one.';
+    throw new HubError('misconfigured', `${oneLine(error.message, 600)} ${advice}`, { cause: error });
+  }
+}
+
+/** Throws HubError `invalid_input` with the place where the text is no JSON. */
+function jsonOf(text: string, attempt: string): unknown {
+  try {
+    return parseJsonText(text).value;
+  } catch (error) {
+    const [at] = error instanceof HubError ? error.problems : [];
+    throw new HubError('invalid_input', `${attempt}: not valid JSON at ${at?.path ?? 'its beginning'}.`, {
       cause: error,
     });
   }

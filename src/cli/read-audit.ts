@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { isObject } from '../core/protocol/rpc.ts';
 import { HubError } from '../core/errors.ts';
 import { readUserEnv } from '../env/user-env.ts';
 import type { Flags } from './command.ts';
@@ -55,6 +56,8 @@ export async function exportAudit(flags: Flags): Promise<ExitCode> {
   }
   await pipeline(answer.body, process.stdout, { end: false }).catch((error: unknown) => {
     if (error instanceof HubError) throw error;
+    // Who reads it has enough.
+    if (isObject(error) && error['code'] === 'EPIPE') return;
     throw new HubError('upstream_failed', `The export of ${hub.url} broke off: it is not whole.`, { cause: error });
   });
   return exitCodes.stopped;

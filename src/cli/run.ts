@@ -7,7 +7,7 @@ import { why } from './why.ts';
 import type { Command, Flags } from './command.ts';
 import { doctor } from './doctor.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
-import { explainFailure } from './failure.ts';
+import { explainFailure, wrongUse } from './failure.ts';
 import { call } from './call.ts';
 import { connect } from './connect.ts';
 import { login, logout } from './login.ts';
@@ -55,9 +55,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     if (command.takesAnyOption) return await runWithWords(command, own);
     ({ values: flags, positionals: given } = parseArgs({ args: own, options, allowPositionals, strict: true }));
   } catch (error) {
-    return refuse(
-      `${error instanceof Error ? error.message : String(error)}\nRun "toolhub help ${command.name}" for what it takes.`,
-    );
+    return refuse(`${wrongUse(error)}\nRun "toolhub help ${command.name}" for what it takes.`);
   }
   if (flags['version'] === true) return print(version);
   if (flags['help'] === true) return help(named?.name);
@@ -85,7 +83,8 @@ function help(name: string | undefined): ExitCode {
 }
 
 function overview(): string {
-  const list = commands.map(({ name, summary }) => `  toolhub ${name.padEnd(8)} ${summary}`).join('\n');
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const list = commands.map(({ name, summary }) => `  toolhub ${name.padEnd(width)} ${summary}`).join('\n');
   return `Tool Hub ${version}: one address for all your MCP tool servers.
 
 ${list}

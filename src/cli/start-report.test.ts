@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Hub, ServerState } from '../core/hub.ts';
-import { bannerLines, serverLine, settling } from './start-report.ts';
+import { bannerLines, createStartReport, serverLine, connectingServers } from './start-report.ts';
 
 function hubWith(servers: ServerState[][], more: Partial<Hub> = {}): Hub {
   const rounds = servers.length > 0 ? servers : [[]];
@@ -74,6 +74,19 @@ describe('the start-up banner', () => {
     );
   });
 
+  test('says it in one entry of a JSON log too, which stands alone there', () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const exposure = ['call the tools of github', 'to close this, change the settings'];
+    createStartReport({ ...place, disableWeb: false, logFormat: 'json' }).ready(hubWith([], { exposure }));
+    const entries = write.mock.calls.map(([line]) => String(line));
+    write.mockRestore();
+    expect(entries.filter((line) => line.includes('"warn"'))).toEqual([
+      expect.stringContaining(
+        'Others can reach this address. Without a key they can: call the tools of github; to close this, change the settings',
+      ),
+    ]);
+  });
+
   test('points to the documents where there is no dashboard', () => {
     const text = bannerLines(hubWith([]), { ...place, web: false }).join('\n');
     expect(text).not.toContain('Dashboard');
@@ -105,7 +118,7 @@ describe('a server line', () => {
 describe('servers while the hub starts', () => {
   const news = async (hub: Hub, stop = new AbortController().signal) => {
     const heard: string[] = [];
-    for await (const { name, status } of settling(hub, stop)) heard.push(`${name} ${status}`);
+    for await (const { name, status } of connectingServers(hub, stop)) heard.push(`${name} ${status}`);
     return heard;
   };
 

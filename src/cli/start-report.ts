@@ -25,11 +25,13 @@ export function createStartReport(env: Pick<Env, 'database' | 'dataDir' | 'disab
   return format === 'json' ? jsonReport(env) : plainReport(env, (line) => output.write(line));
 }
 
+const othersCan = 'Others can reach this address. Without a key they can:';
+
 function plainReport(env: Pick<Env, 'database' | 'dataDir' | 'disableWeb'>, say: (line: string) => void): StartReport {
   return {
     ready: (hub) => bannerLines(hub, { ...env, web: !env.disableWeb }).forEach(say),
     async followServers(hub, stop) {
-      for await (const state of settling(hub, stop)) say(serverLine(state));
+      for await (const state of connectingServers(hub, stop)) say(serverLine(state));
     },
   };
 }
@@ -45,10 +47,10 @@ function jsonReport(env: Pick<Env, 'database' | 'dataDir'>): StartReport {
         log.warn(
           `First admin made: username admin, password in ${adminPasswordFile}. The file goes once it is changed`,
         );
-      for (const line of exposure) log.warn(line);
+      if (exposure.length > 0) log.warn(`${othersCan} ${exposure.join('; ')}`);
     },
     async followServers(hub, stop) {
-      for await (const { name, status, tools, error, phase, phaseSince } of settling(hub, stop)) {
+      for await (const { name, status, tools, error, phase, phaseSince } of connectingServers(hub, stop)) {
         if (status !== 'connecting') log.info(`Server ${name}: ${status}`, { tools, error });
         else if (phase === 'installing') log.info(`Server ${name}: installing`, { since: phaseSince });
       }
@@ -75,9 +77,7 @@ export function bannerLines(hub: Hub, place: Pick<Env, 'database' | 'dataDir'> &
     ...(adminPassword === undefined
       ? []
       : ['', `  First admin: username admin, password ${adminPassword}`, '  Keep it: it is shown only this once.']),
-    ...(exposure.length === 0
-      ? []
-      : ['', '  Others can reach this address. Without a key they can:', ...exposure.map((line) => `  ! ${line}`)]),
+    ...(exposure.length === 0 ? [] : ['', `  ${othersCan}`, ...exposure.map((line) => `  ! ${line}`)]),
     '',
     `  ${snippet?.title ?? ''}:  ${snippet?.text ?? ''}`,
     ...(keyRequired ? [`  YOUR_ACCESS_KEY is one that you make at ${keyPlace} as a user who logged in`] : []),
@@ -132,7 +132,7 @@ export function connectingText(phase: ServerState['phase'], since = '', waiting 
  * `connecting` before, and each `cliLimits.announceInstallMs` while it is being installed. Disabled servers are left
  * out.
  */
-export async function* settling(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
+export async function* connectingServers(hub: Hub, stop: AbortSignal): AsyncGenerator<ServerState> {
   const told = new Map<string, Told>();
   const startedAt = Date.now();
   while (!stop.aborted) {

@@ -18,6 +18,15 @@ export class BusyMap<K extends string | number, V> {
   #keys: (K | undefined)[] = emptyTable(smallest);
   #values: (V | undefined)[] = emptyTable(smallest);
   #size = 0;
+  readonly #hashed: number;
+
+  /**
+   * `hashed`: so many characters at the end of a key tell keys apart. Only for keys that end with something random that
+   * the hub has made itself.
+   */
+  constructor(hashed = Infinity) {
+    this.#hashed = hashed;
+  }
 
   get size(): number {
     return this.#size;
@@ -89,7 +98,7 @@ export class BusyMap<K extends string | number, V> {
   /** Where the key is, or the free place where it would be. */
   #placeOf(key: K): number {
     const mask = this.#keys.length - 1;
-    let place = hashOf(key) & mask;
+    let place = hashOf(key, this.#hashed) & mask;
     for (let there = this.#keys[place]; there !== undefined && there !== key; there = this.#keys[place])
       place = (place + 1) & mask;
     return place;
@@ -102,7 +111,7 @@ export class BusyMap<K extends string | number, V> {
     for (let place = (gap + 1) & mask; ; place = (place + 1) & mask) {
       const key = this.#keys[place];
       if (key === undefined) break;
-      if (((place - hashOf(key)) & mask) < ((place - free) & mask)) continue;
+      if (((place - hashOf(key, this.#hashed)) & mask) < ((place - free) & mask)) continue;
       this.#keys[free] = key;
       this.#values[free] = this.#values[place];
       free = place;
@@ -129,10 +138,10 @@ function emptyTable<T>(length: number): (T | undefined)[] {
   return Array.from<T | undefined>({ length });
 }
 
-function hashOf(key: string | number): number {
+function hashOf(key: string | number, hashed: number): number {
   if (typeof key === 'number') return mixed(key);
   let hash = seed;
-  for (let i = 0; i < key.length; i++) hash = mixed(hash ^ key.charCodeAt(i));
+  for (let i = Math.max(0, key.length - hashed); i < key.length; i++) hash = mixed(hash ^ key.charCodeAt(i));
   return hash;
 }
 

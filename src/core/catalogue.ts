@@ -4,6 +4,11 @@ import { memberText } from './json/text.ts';
 export interface Catalogue {
   readonly version: number;
   readonly offers: ReadonlyMap<string, Offer>;
+  /**
+   * Servers that a change of the settings starts, and that are not started yet, or have not said yet what they offer:
+   * changed, renamed, switched on or new.
+   */
+  readonly restarted?: ReadonlySet<string> | undefined;
 }
 
 /** What one server offers, as it sent it. */

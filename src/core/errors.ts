@@ -67,6 +67,7 @@ export interface HubErrorOptions {
   readonly secondFactor?: FactorAsked;
   readonly told?: string;
   readonly unreachable?: string;
+  readonly isLost?: boolean;
   readonly reason?: Reason | undefined;
   readonly output?: string | undefined;
   readonly data?: Readonly<Record<string, string | readonly string[]>> | undefined;
@@ -99,6 +100,11 @@ export class HubError extends Error {
    * read them.
    */
   readonly unreachable: string | undefined;
+  /**
+   * Of a call to a server: it had left, and its connection ended before the answer came. The server may have carried it
+   * out.
+   */
+  readonly isLost: boolean;
   /** Of a server that does not connect: why, by name. Its values may quote what the server said. */
   readonly reason: Reason | undefined;
   /** Of a server that does not connect: what it said last. For those who manage it. */
@@ -119,6 +125,7 @@ export class HubError extends Error {
     this.secondFactor = options.secondFactor;
     this.told = options.told;
     this.unreachable = options.unreachable;
+    this.isLost = options.isLost ?? false;
     this.reason = options.reason;
     this.output = options.output;
     this.data = options.data;
@@ -141,20 +148,33 @@ export function reworded(
   { reason, output }: Pick<HubErrorOptions, 'reason' | 'output'> = error,
 ): HubError {
   if (message === error.message && reason === error.reason && output === error.output) return error;
-  const { code, cause, problems, retryAfterMs, authorizationUrl, credentialsUrl, told, unreachable } = error;
   const said = message === error.message ? error.said : undefined;
-  return new HubError(code, message, {
+  return new HubError(error.code, message, { ...optionsOf(error), reason, output, said });
+}
+
+/** The same failure, of a call whose connection ended after it had left; with `false`, of no such call. */
+export function asLost(error: HubError, isLost = true): HubError {
+  return error.isLost === isLost ? error : new HubError(error.code, error.message, { ...optionsOf(error), isLost });
+}
+
+function optionsOf(error: HubError): HubErrorOptions {
+  const { retryAfterMs, authorizationUrl, credentialsUrl, secondFactor, told, unreachable } = error;
+  const { cause, problems, isLost, reason, output, data, said } = error;
+  return {
     cause,
     problems,
+    isLost,
     reason,
     output,
+    data,
     said,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(authorizationUrl !== undefined && { authorizationUrl }),
     ...(credentialsUrl !== undefined && { credentialsUrl }),
+    ...(secondFactor && { secondFactor }),
     ...(told !== undefined && { told }),
     ...(unreachable !== undefined && { unreachable }),
-  });
+  };
 }
 
 /** The same failure with everything it quotes passed through `clean`. */

@@ -23,13 +23,16 @@ export function invalid(attempt: string, problems: readonly Problem[]): HubError
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const what = first ? `: ${first.path === '' ? '' : `${first.path} `}${first.message}${more}` : '';
-  return new HubError('invalid_input', `${attempt}${what}.`, { problems: problems.slice(0, coreLimits.problems) });
+  return new HubError('invalid_input', `${attempt}${what.replace(/\.$/, '')}.`, {
+    problems: problems.slice(0, coreLimits.problems),
+  });
 }
 
 function reworded(message: string): string {
   if (message.endsWith('received undefined')) return problemTable.required;
   return message
     .replace(/^Invalid input: /, '')
+    .replace(/^Unrecognized keys?: /, 'has no such member: ')
     .replace(
       /^Too (?:big|small): expected \w+ to (be|have) ([<>])=(?=\d)/,
       (_, verb: string, sign: string) => `must ${verb} at ${sign === '<' ? 'most' : 'least'} `,

@@ -96,7 +96,7 @@ export const coreLimits = {
   textChars: 4_000,
   /** The title of a tool, in lists of names alone. */
   titleChars: 200,
-  /** A value in the sentence of a failure, given beside it: longer than any name, and names are what stands there. */
+  /** A value in a sentence, given beside it: longer than names that people choose. What is longer is cut. */
   saidValueChars: 300,
   /** A password: longer ones are an attack on the hash function, not a sentence. */
   passwordChars: 1_024,

@@ -1,4 +1,4 @@
-import { filled } from './reasons.ts';
+import { filled, type Named } from './reasons.ts';
 
 /**
  * What is wrong with a single value that a person gave in a form of the dashboard, by name, so that pages can say it in
@@ -34,7 +34,7 @@ export const problemTable = {
   time_past: 'is in the past: it is {{now}} now',
   time_form: 'must be a time in ISO 8601 with its offset, such as 2030-01-31T12:00:00Z',
   address_range: 'must be an IP address or a range, such as 192.0.2.7, 10.0.0.0/8 or fd00::/8',
-  address_range_expected: 'expected a range of addresses like "10.1.0.0/16" or a single address',
+  address_range_expected: 'expected a range of addresses like "10.1.0.0/16" or a single address, found {{found}}',
   no_command: 'expected the program to start, found {{found}}',
   no_url: 'expected an address like https://example.com/mcp, found {{found}}',
   url_scheme: 'expected an address like https://example.com/mcp: it has to begin with http:// or https://',
@@ -56,26 +56,63 @@ export const problemTable = {
   slot_no_arguments: 'only a program has arguments; use "headers"',
   slot_no_place: '"args" has no {{place}}, where it goes',
   alias_twice: 'has two servers under the name "{{name}}"; give one another alias',
-  separator: 'expected 1 to 8 characters without spaces and "/", for example "-" or "__"',
+  separator: 'expected 1 to 8 characters without spaces and "/", for example "-" or "__", found {{found}}',
+  range_bytes: 'expected a whole number from {{least}} to {{most}} bytes, found {{found}}',
+  range_calls: 'expected a whole number from {{least}} to {{most}} calls, found {{found}}',
+  range_characters: 'expected a whole number from {{least}} to {{most}} characters, found {{found}}',
+  range_items: 'expected a whole number from {{least}} to {{most}} items (0 = all in one page), found {{found}}',
+  range_megabytes: 'expected a whole number from {{least}} to {{most}} megabytes, found {{found}}',
+  range_milliseconds: 'expected a whole number from {{least}} to {{most}} milliseconds, found {{found}}',
+  range_port: 'expected a whole number from {{least}} to {{most}} (a port), found {{found}}',
+  range_processes: 'expected a whole number from {{least}} to {{most}} processes, found {{found}}',
+  range_seconds: 'expected a whole number from {{least}} to {{most}} seconds, found {{found}}',
+  range_tokens: 'expected a whole number from {{least}} to {{most}} tokens, found {{found}}',
+  own_name_letters: 'must be made of letters, digits, ".", "_" and "-"',
+  tool_name_letters: 'must be made of letters, digits, "_" and "-"',
+  argument_letters: 'must have no blanks or braces',
+  uri: 'must be a URI, for example docs://guide',
+  id_letters: 'expected 1 to 100 letters, digits, ".", "_", "-" and spaces',
+  id_digits: 'is of digits alone, as the places of guards without an id are',
+  id_secrets: 'is what the hub itself looks for; give the guard another id',
+  same_as: 'is the same as {{path}}; {{rule}}',
+  tool_name_taken: '"{{name}}" is the name of "{{other}}" already. Give one of them another',
+  tool_name_in_use: 'is the name of another tool of the server: "{{name}}"',
+  hidden_required: 'the tool requires this argument: give it a "value" or a "default", or do not hide it',
+  value_type: 'expected {{wanted}}, got {{found}}',
+  value_one_of: 'must be one of {{values}}',
+  value_not_here: 'is not allowed here',
+  policy_long: 'is longer than {{most}} characters. Make several policies of it.',
+  policy_deep: 'is nested deeper than {{most}} brackets.',
+  policy_template: 'has a template (?principal or ?resource), which is not supported.',
+  policy_empty: 'has no policy.',
+  policy_unreadable: 'cannot be read ({{why}}). Make it simpler.',
   http_address: 'must be an address that begins with http:// or https://',
   pasted_nothing: 'has no server in it',
   pasted_unknown:
     'is nothing we know. Paste the settings of a client (JSON or TOML, or the part with the servers), a command line that starts a server, or a URL',
   pasted_json: 'is not valid JSON: {{why}}',
+  pasted_toml: 'is not valid TOML: {{why}}',
+  pasted_split: 'was split into program and arguments',
+  pasted_groups: 'were left out: only servers are imported',
+  pasted_member: 'is not imported; only servers and groups are',
 } as const;
 
 export type ProblemCode = keyof typeof problemTable;
 
 /** A problem by name, and what it names. */
-export interface NamedProblem {
-  readonly code: ProblemCode;
-  readonly values: Readonly<Record<string, string>>;
-}
+export type NamedProblem = Named<ProblemCode>;
+
+type UnitIn<Code> = Code extends `range_${infer Unit}` ? Unit : never;
+/** What a number is of that has to be in a range. */
+export type RangeUnit = UnitIn<ProblemCode>;
 
 /** The words of a problem with the values at their places. */
 export function problemText(code: ProblemCode, values: NamedProblem['values'] = {}): string {
   return filled(problemTable[code], values);
 }
+
+/** Values that are whole numbers. */
+const numbers: ReadonlySet<string> = new Set(['most', 'least']);
 
 // The longest first: what a shorter one leaves open may be the rest of a longer one.
 const longestFirst = Object.entries(problemTable).toSorted(([, one], [, other]) => other.length - one.length);
@@ -83,18 +120,22 @@ const patterns = longestFirst.map(([code, text]) => {
   const parts = text.split(/\{\{(\w+)\}\}/);
   const names = parts.filter((_, index) => index % 2 === 1);
   const source = parts.map((part, index) =>
-    index % 2 === 1 ? '(.{0,200})' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    index % 2 === 1 ? (numbers.has(part) ? '(\\d{1,20})' : '(.{0,200})') : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
   );
   return { code: code as ProblemCode, names, pattern: new RegExp(`^${source.join('')}\\.?$`, 's') };
 });
+
+/** Where in a text of several lines a problem is: before its words. */
+const place = /^line \d+, column \d+: /;
 
 /**
  * The name of a problem, found by its words: schemas and reports know messages alone. Undefined for one that has no
  * name.
  */
 export function problemNamed(message: string): NamedProblem | undefined {
+  const words = message.replace(place, '');
   for (const { code, names, pattern } of patterns) {
-    const match = pattern.exec(message);
+    const match = pattern.exec(words);
     if (match) return { code, values: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ''])) };
   }
   return undefined;

@@ -150,7 +150,7 @@ export const reasonTable = {
     advice: 'Its last lines say more. Correct what they name, or the command and its arguments.',
   },
   exited_silently: {
-    text: 'The program exited with code {{code}} and said nothing.',
+    text: 'The program exited with code {{code}} and did not say why.',
     advice: 'Run the command by hand on the machine of the hub, to see what it does.',
   },
   killed: {
@@ -312,11 +312,14 @@ export const reasonTable = {
 
 export type ReasonCode = keyof typeof reasonTable;
 
-/** Why a server does not connect: one row of the table, and what its words name. */
-export interface Reason {
-  readonly code: ReasonCode;
+/** A text of one of the tables of what the hub says, and the values that stand at its places. */
+export interface Named<Code extends string> {
+  readonly code: Code;
   readonly values: Readonly<Record<string, string>>;
 }
+
+/** Why a server does not connect: one row of the table, and what its words name. */
+export type Reason = Named<ReasonCode>;
 
 /** Both sentences of a reason. */
 export function reasonWords({ code, values }: Reason): { readonly text: string; readonly advice: string } {

@@ -1,6 +1,6 @@
 import { type ErrorCode, HubError, type HubErrorOptions } from './errors.ts';
 import { coreLimits } from './limits.ts';
-import { filled } from './reasons.ts';
+import { filled, type Named } from './reasons.ts';
 
 /**
  * What the hub says to people who use the dashboard and cannot do something, by name, so that pages can say it in their
@@ -26,6 +26,8 @@ export const sentenceTable = {
   server_connecting: 'Server "{{server}}" is still connecting. Try again in a moment.',
   server_away: 'Server "{{server}}" is not connected. Next attempt in {{seconds}} s.',
   server_faulty: 'Server "{{server}}" gave no proper answer. Its owner and admins see why in the log.',
+  server_lost:
+    'The connection to server "{{server}}" ended before the answer came. Whether the call was carried out is not known.',
   server_late: 'Server "{{server}}" did not answer within {{seconds}} s.',
   server_disabled: '{{attempt}}: it is disabled. Enable it instead.',
   own_account: '{{attempt}}: it is your own account. Ask another admin.',
@@ -56,6 +58,7 @@ export const sentenceTable = {
   files_for_admins: "{{attempt}}: only admins have files of the hub's machine filled in (${file:…}).",
   bundle_folder: '{{attempt}}: only an uploaded bundle says where it is unpacked.',
   keys_of_others: '{{attempt}}: only admins create keys that are not their own.',
+  reindex_running: 'A reindex pass is already running.',
   no_second_factor: 'User "{{name}}" has no second factor.',
   factor_gone: '{{attempt}}: there is none.',
   last_factor: '{{attempt}}: this hub demands a second factor. Set up another one first.',
@@ -78,6 +81,10 @@ export const sentenceTable = {
   asker_gone: 'This was withdrawn already: the caller has no access any more.',
   calls_wait: '{{count}} calls of this caller wait for approval already. Wait for their answers first.',
   approvals_full: 'Too many calls wait for approval. Try again later.',
+  no_database:
+    'This needs the database: this hub runs without one (DB_URL=off). Start it without DB_URL, or with the address of a PostgreSQL.',
+  database_opening: 'This needs the database: it is still opening; try again in a moment.',
+  database_down: 'This needs the database: it is down; the hub keeps trying, try again in a moment.',
   settings_busy: 'Cannot change the settings: others keep changing the {{name}}. Try again.',
   settings_broken: 'Cannot change the settings: the {{name}} cannot be used as it is now. Correct it first. {{why}}',
   names_taken: '{{attempt}}. There are servers of these names already: {{names}}. Rename or delete them first.',
@@ -91,10 +98,7 @@ export const sentenceTable = {
 export type SentenceCode = keyof typeof sentenceTable;
 
 /** A sentence by name, and what it names. */
-export interface Sentence {
-  readonly code: SentenceCode;
-  readonly values: Readonly<Record<string, string>>;
-}
+export type Sentence = Named<SentenceCode>;
 
 /** The error whose message is that sentence. */
 export function saying(

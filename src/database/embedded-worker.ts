@@ -24,8 +24,11 @@ interface OpenTransaction {
 }
 
 // Opening a database runs very much code a little. Optimising that at once, as V8 would, takes longer than opening it,
-// and 40 MB; what stays hot is optimised later.
-setFlagsFromString('--wasm-tiering-budget=500000000');
+// and 40 MB; what stays hot is optimised later. A flag holds for the whole process: with another value than that of
+// `cli/v8-flags.ts` V8 would refuse what is kept of files that are loaded later. While the main thread runs a
+// file for the first time it sets V8's default for the whole process; this call may then undo that, and V8 compiles
+// modules of Node itself that come with the rest of that file.
+setFlagsFromString('--wasm-tiering-budget=2000000000');
 
 const port = parentPort;
 if (port === null) throw new Error('embedded-worker.js is a worker thread of the hub, not a program');

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { places, silent, tempFolder } from '../../test/kit/databases.ts';
 import { until, within } from '../../test/kit/until.ts';
 import { openEmbedded, shippedArchive } from './embedded.ts';
 import { databaseLimits } from './limits.ts';
 import { migrate, readMigrations } from './migrate.ts';
-import { openDatabase } from './open.ts';
+import { type DatabasePlace, openDatabase } from './open.ts';
 
 /** Another hub process on the same folder; collects what it says, line by line. */
 function startWriter(dataDir: string, archive = shippedArchive) {
@@ -36,32 +36,52 @@ function startWriter(dataDir: string, archive = shippedArchive) {
   };
 }
 
-test('a second process is refused, and told who holds the folder', async () => {
-  const place = await places.embedded();
-  const first = startWriter(place.dataDir);
-  await until('the first one writes', () => first.lines.length > 3);
-  const second = startWriter(place.dataDir);
-  await second.ended();
-  const { pid } = JSON.parse(readFileSync(join(place.dataDir, 'database.lock'), 'utf8')) as { pid: number };
-  expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process id ${pid} has it`));
-  const before = first.lines.length;
-  await until('the first one goes on', () => first.lines.length > before);
-});
+describe('a process that writes', () => {
+  let place: DatabasePlace;
+  let writer: ReturnType<typeof startWriter>;
+  beforeAll(async () => {
+    place = await places.embedded();
+    writer = startWriter(place.dataDir);
+    await until('it writes', () => writer.lines.length > 3);
+  });
 
-test.runIf(process.platform === 'linux')(
-  'the thread of the database steps back behind the one that relays calls, and no other does',
-  async () => {
-    const { pid, lines } = startWriter((await places.embedded()).dataDir);
-    await until('it writes', () => lines.length > 3);
-    const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => {
-      const [, fields = ''] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
-      return Number(fields.split(' ')[16]);
-    });
-    const own = getPriority();
-    expect(niceness.filter((nice) => nice !== own)).toEqual([own + databaseLimits.databaseNiceness]);
-    expect(getPriority(pid)).toBe(own);
-  },
-);
+  test('keeps a second process out, which is told who holds the folder', async () => {
+    const second = startWriter(place.dataDir);
+    await second.ended();
+    const { pid } = JSON.parse(readFileSync(join(place.dataDir, 'database.lock'), 'utf8')) as { pid: number };
+    expect(second.lines.join()).toMatch(new RegExp(`^refused: conflict .*process id ${pid} has it`));
+    const before = writer.lines.length;
+    await until('the first one goes on', () => writer.lines.length > before);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'has a thread of the database that steps back behind the one that relays calls, and no other does',
+    () => {
+      const { pid } = writer;
+      const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => {
+        const [, fields = ''] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
+        return Number(fields.split(' ')[16]);
+      });
+      const own = getPriority();
+      expect(niceness.filter((nice) => nice !== own)).toEqual([own + databaseLimits.databaseNiceness]);
+      expect(getPriority(pid)).toBe(own);
+    },
+  );
+
+  test('has written every acknowledged row when it is killed in the middle of writes', async () => {
+    await until('it has written', () => writer.lines.length > 200);
+    await writer.kill();
+    const acknowledged = Number(writer.lines.at(-1));
+
+    const database = await openDatabase(place);
+    atEnd(() => database.close());
+    const [row] = await database.query<{ n: number; all: number }>(
+      'select max(n) as n, count(*)::int as all from toolhub.numbers',
+    );
+    expect(row?.n).toBeGreaterThanOrEqual(acknowledged);
+    expect(row?.all).toBe(row?.n);
+  });
+});
 
 /** An empty data folder, with what the log of a hub on it says. */
 function newFolder() {
@@ -75,7 +95,7 @@ function newFolder() {
   return { dataDir, folder: join(dataDir, 'database'), log, warnings, unfinished };
 }
 
-test('a new folder is the database of the build: all migrations are in it, and no other user can read it', async () => {
+test('a new folder is the database of the build: all migrations are in it, a newer one is applied, and no other user can read it', async () => {
   const { folder, log, warnings, unfinished } = newFolder();
   const database = await openEmbedded({ folder, log });
   atEnd(() => database.close());
@@ -86,12 +106,8 @@ test('a new folder is the database of the build: all migrations are in it, and n
   expect([warnings, unfinished()]).toEqual([[], []]);
   const modes = (path: string): string => (statSync(join(folder, path)).mode & 0o777).toString(8);
   expect(['', 'base', 'PG_VERSION', 'postgresql.conf'].map(modes)).toEqual(['700', '700', '600', '600']);
-});
 
-test('a migration that the database of the build does not have yet is applied to it', async () => {
-  const { folder, log } = newFolder();
-  const database = await openEmbedded({ folder, log });
-  atEnd(() => database.close());
+  // A migration that it does not have yet is applied to it.
   const newer = { number: 9001, name: '9001-newer.sql', sql: 'create table toolhub.newer (n int)', needsVector: false };
   await migrate(database, [...readMigrations(), newer]);
   expect(await database.query('select * from toolhub.newer')).toEqual([]);
@@ -149,22 +165,6 @@ test('a database that is being made is given up at once when the hub stops, and 
   expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
   await expect(openDatabase({ url: undefined, dataDir, log: silent }, stop.signal)).rejects.toThrow('aborted');
   expect(readdirSync(dataDir).filter((name) => name.startsWith('database'))).toEqual([]);
-});
-
-test('after kill -9 in the middle of writes the next process has every acknowledged row', async () => {
-  const place = await places.embedded();
-  const writer = startWriter(place.dataDir);
-  await until('it has written', () => writer.lines.length > 200);
-  await writer.kill();
-  const acknowledged = Number(writer.lines.at(-1));
-
-  const database = await openDatabase(place);
-  atEnd(() => database.close());
-  const [row] = await database.query<{ n: number; all: number }>(
-    'select max(n) as n, count(*)::int as all from toolhub.numbers',
-  );
-  expect(row?.n).toBeGreaterThanOrEqual(acknowledged);
-  expect(row?.all).toBe(row?.n);
 });
 
 test('the same process cannot open a folder twice, and can again after closing it', async () => {

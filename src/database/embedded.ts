@@ -78,7 +78,8 @@ async function openUnpacked(
 
 /** `unlock` is called when the thread of an open database has ended. */
 async function startWorker(task: WorkerTask, unlock: () => void): Promise<Connection> {
-  const worker = new Worker(workerFile, { workerData: task, execArgv: [] });
+  const resourceLimits = { maxYoungGenerationSizeMb: databaseLimits.databaseYoungMb };
+  const worker = new Worker(workerFile, { workerData: task, execArgv: [], resourceLimits });
   const link = linkTo(worker);
   await link.opened;
   worker.once('exit', unlock);

@@ -35,6 +35,11 @@ export const databaseLimits = {
    */
   databaseBufferBytes: 16 * 1024 * 1024,
   /**
+   * Megabytes of young generation of the embedded database's thread: what a statement makes is gone with its answer. V8
+   * takes up to 48, and gives back none of it for minutes.
+   */
+  databaseYoungMb: 6,
+  /**
    * How much lower the priority of the embedded database's thread is than that of the thread that relays calls
    * (`nice`): a third of its weight.
    */

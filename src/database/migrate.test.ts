@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { atEnd } from '../../test/kit/at-end.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { atEnd, atFileEnd } from '../../test/kit/at-end.ts';
 import { places } from '../../test/kit/databases.ts';
+import type { Database } from './database.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import type { Migration } from './migrate.ts';
 import { openDatabase } from './open.ts';
@@ -44,14 +45,18 @@ test.each(readMigrations().map(({ name, sql }) => [name, sql]))(
 );
 
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
-  async function open() {
-    const database = await openDatabase(await places[kind]());
-    atEnd(() => database.close());
-    return database;
-  }
+  // One for all: opening an embedded database takes longer than making all tables once more.
+  let database: Database;
+  beforeAll(async () => {
+    database = await openDatabase(await places[kind]());
+    atFileEnd(() => database.close());
+  });
+  beforeEach(async () => {
+    await database.query('drop schema toolhub cascade');
+    await migrate(database);
+  });
 
   test('a migration that fails leaves nothing behind', async () => {
-    const database = await open();
     const broken = [...readMigrations(), step(9001, 'create table toolhub.half (n int); select 1/0')];
     await expect(migrate(database, broken)).rejects.toThrow('division by zero');
     const [found] = await database.query<{ there: boolean }>(`select to_regclass('toolhub.half') is not null as there`);
@@ -59,7 +64,6 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('a database that a newer hub changed is refused, in words that say so', async () => {
-    const database = await open();
     await migrate(database, [...readMigrations(), step(9001, 'select 1')]);
     await expect(migrate(database)).rejects.toMatchObject({
       code: 'misconfigured',
@@ -68,14 +72,12 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('a migration that is not the one applied is refused', async () => {
-    const database = await open();
     const [first, ...rest] = readMigrations();
     const changed = [{ ...(first as Migration), sql: `${first?.sql} -- changed` }, ...rest];
     await expect(migrate(database, changed)).rejects.toMatchObject({ code: 'misconfigured' });
   });
 
   test('a migration that was skipped is applied when its turn comes, whatever was applied since', async () => {
-    const database = await open();
     const [early, late] = [
       step(9001, 'create table toolhub.early (n int)'),
       step(9002, 'create table toolhub.late (n int)'),

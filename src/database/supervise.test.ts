@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { databaseWaitMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
 import { freePort } from '../../test/kit/processes.ts';
 import { until, within } from '../../test/kit/until.ts';
+import { databaseLimits } from './limits.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { type DatabasePlace, openConnection } from './open.ts';
 import { createDatabase } from './supervise.ts';
@@ -26,14 +28,44 @@ test('with DB_URL=off nothing is opened, and who needs a database hears so at on
   await expect(database.whenReady(60_000)).rejects.toMatchObject({
     code: 'not_ready',
     message: expect.stringContaining('DB_URL=off') as string,
+    retryAfterMs: undefined,
   });
 });
 
 test('who waits for it when it is closed hears so at once', async () => {
-  const database = handle({ url: 'postgres://nobody@127.0.0.1:9/none', dataDir: '/nonexistent', log: silent });
+  const database = handle({ url: 'postgres://hub@127.0.0.1:9/none', dataDir: '/nonexistent', log: silent });
   database.start();
   const [waiting] = await Promise.allSettled([database.whenReady(600_000), database.close()]);
   expect(waiting).toMatchObject({ status: 'rejected', reason: { code: 'not_ready' } });
+});
+
+test('many may wait for it without a warning of Node', async () => {
+  const warnings: string[] = [];
+  const warned = ({ message }: Error): void => void warnings.push(message);
+  process.on('warning', warned);
+  const database = handle({ url: 'postgres://hub@127.0.0.1:9/none', dataDir: '/nonexistent', log: silent });
+  const waiting = Array.from({ length: 30 }, () => database.whenReady(600_000));
+  const ended = Promise.allSettled([...waiting, database.close()]);
+  // Node warns in the next turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', warned);
+  expect(warnings).toEqual([]);
+  await ended;
+});
+
+test('what the database cannot answer any more because the hub stops is not told of', async () => {
+  const warned: string[] = [];
+  const log = { ...silent, warn: (message: string) => void warned.push(message) };
+  const database = handle({ ...(await places.embedded()), log });
+  database.start();
+  await database.whenReady(databaseWaitMs);
+  const refused = () => Promise.reject(new Error('closed'));
+  expect(await database.attempt(refused)).toBeUndefined();
+  expect(warned).toEqual(['The database could not answer']);
+  const closed = database.close();
+  expect(await database.attempt(refused)).toBeUndefined();
+  await closed;
+  expect(warned).toHaveLength(1);
 });
 
 describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
@@ -164,6 +196,7 @@ async function slowWay(port: number) {
 }
 
 test('a database that becomes slow is told of once, and once more when it is well', async () => {
+  setLimits(databaseLimits, { databasePingMs: 100 });
   const said: string[] = [];
   const say = (message: string) => void (/slow/.test(message) && said.push(message));
   const place = await places.postgres();

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deferred } from '../core/deferred.ts';
-import { HubError } from '../core/errors.ts';
+import type { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
 import type { Logger } from '../core/logger.ts';
+import { saying } from '../core/sentences.ts';
 import type { Database, Parameter } from './database.ts';
 import { reasonOf, refusedForGood } from './failure.ts';
 import { createHearing } from './hearing.ts';
@@ -63,6 +65,8 @@ export interface DatabaseHandle {
 export function createDatabase(place: DatabasePlace): DatabaseHandle {
   const { log } = place;
   const stop = new AbortController();
+  // Each that waits for the database listens.
+  setMaxListeners(0, stop.signal);
   const stopped = deferred<undefined>();
   const changes = new Set<(state: DatabaseState) => void>();
   const hearing = createHearing();
@@ -117,7 +121,7 @@ export function createDatabase(place: DatabasePlace): DatabaseHandle {
   async function attempt<T>(work: (open: Database) => Promise<T>, timeoutMs?: number): Promise<T | undefined> {
     wanted.resolve();
     if (database === undefined) return undefined;
-    return orUndefinedAfter(timeoutMs ?? databaseLimits.databaseReadMs, orUndefined(work(database), log));
+    return orUndefinedAfter(timeoutMs ?? databaseLimits.databaseReadMs, orUndefined(work(database), log, stop.signal));
   }
 
   function whenReady(timeoutMs?: number): Promise<Database> {
@@ -210,10 +214,10 @@ function logSlowness(log: Logger, isSlow: boolean): void {
   log.warn(`${text}. Look at its load and at the network to it; changes and listings wait for it, calls do not`);
 }
 
-/** Undefined when it fails, which is logged. */
-function orUndefined<T>(work: Promise<T>, log: Logger): Promise<T | undefined> {
+/** Undefined when it fails, which is logged, unless the hub stops and closes the database itself. */
+function orUndefined<T>(work: Promise<T>, log: Logger, stopped: AbortSignal): Promise<T | undefined> {
   return work.catch((error: unknown) => {
-    log.warn('The database could not answer', { error: reasonOf(error) });
+    if (!stopped.aborted) log.warn('The database could not answer', { error: reasonOf(error) });
     return undefined;
   });
 }
@@ -225,13 +229,8 @@ async function orUndefinedAfter<T>(timeoutMs: number, work: Promise<T>): Promise
 }
 
 function notReady({ state }: DatabaseState): HubError {
-  const why = {
-    off: 'this hub runs without one (DB_URL=off)',
-    opening: 'it is still opening; try again in a moment',
-    ready: 'it is still opening; try again in a moment',
-    down: 'it is down; the hub keeps trying, try again in a moment',
-  }[state];
-  return new HubError('not_ready', `This needs the database: ${why}.`, {
-    retryAfterMs: databaseLimits.databaseRetryMaxMs,
-  });
+  // None comes by itself: trying again does not help.
+  if (state === 'off') return saying('not_ready', 'no_database');
+  const code = state === 'down' ? 'database_down' : 'database_opening';
+  return saying('not_ready', code, {}, { retryAfterMs: databaseLimits.databaseRetryMaxMs });
 }

@@ -37,7 +37,7 @@ const holderShape = z
     /** As `bootId` and `pidNamespace` give them. */
     boot: told.optional(),
     pids: told.optional(),
-    /** File name, beside the lock, of a socket that the holder listens on while it runs. */
+    /** File name, beside the lock, of a socket that the holder listens on while it runs; locks of 0.1 call it so. */
     door: told.optional(),
     /** Where the holder serves, once it does. */
     url: z.string().optional(),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,15 @@ test.each(['600', '640', '660', '400', '770'])('mode %s, open to a group at most
   const path = fileOf(Number.parseInt(mode, 8));
   closeToOthers('the file', path, log);
   expect([modeOf(path), said]).toEqual([mode, []]);
+});
+
+test('what is of another kind than it should be is left as it is', () => {
+  chmodSync(folder, 0o755);
+  closeToOthers('the file', folder, log, 'file');
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', ['-m', '666', pipe]);
+  closeToOthers('the file', pipe, log);
+  expect([modeOf(folder), modeOf(pipe), said]).toEqual(['755', '666', []]);
 });
 
 test('a link is followed, and what is not there is nothing to close', () => {

@@ -28,10 +28,13 @@ export function openText(what: string, path: string, { mode, closed }: OpenToOth
   return `Every user of this machine has access to ${what} (${mode}), which may hold secrets. Close it: chmod ${closed} ${path}`;
 }
 
-/** Closes what is at this path to other users, and logs that, or what the operator has to do where it may not. */
-export function closeToOthers(what: string, path: string, log: Logger): void {
+/**
+ * Closes the file or folder at this path to other users, and logs that, or what the operator has to do where it may
+ * not. What is of another kind than `kind` is left as it is: the code that reads it refuses it.
+ */
+export function closeToOthers(what: string, path: string, log: Logger, kind?: 'file' | 'folder'): void {
   const open = openToOthers(path);
-  if (open === undefined) return;
+  if (open === undefined || !isOfKind(path, kind)) return;
   try {
     // Root could close what another user made for others to read; it is not for us to judge.
     if (!open.isOurs) return log.warn(openText(what, path, open));
@@ -54,6 +57,12 @@ export function closeContentToOthers(folder: string, log: Logger): void {
     const kind = lstatSync(path, { throwIfNoEntry: false });
     if (kind?.isFile() === true || kind?.isDirectory() === true) closeToOthers(path, path, quiet);
   }
+}
+
+/** Devices, pipes and sockets are of neither kind: all programs of the machine may need them. */
+function isOfKind(path: string, kind: 'file' | 'folder' | undefined): boolean {
+  const found = statOf(path);
+  return (found?.isFile() === true && kind !== 'folder') || (found?.isDirectory() === true && kind !== 'file');
 }
 
 /** Undefined when it cannot be looked at: the code that has to read it reports that. */

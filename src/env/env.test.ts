@@ -71,8 +71,38 @@ test.each([
   ['hub', '/hub'],
   ['/', ''],
   ['//a//b/', '/a/b'],
+  ['/hub/health', '/hub/health'],
+  ['/oauth2', '/oauth2'],
+  ['/metrics/x', '/metrics/x'],
+  ['/health/hub', '/health/hub'],
+  ['/health/live/x', '/health/live/x'],
 ])('BASE_PATH %s is %s', (given, expected) => {
   expect(read({ BASE_PATH: given }).basePath).toBe(expected);
+});
+
+test.each([
+  '/health',
+  'health//live',
+  '/health/ready',
+  'metrics/',
+  '/oauth',
+  '//oauth/x',
+  '/.well-known',
+  '/.well-known/x',
+])('BASE_PATH %s, a path that the hub answers itself, is refused', (given) => {
+  expect(refusal({ BASE_PATH: given })).toMatch(
+    /^BASE_PATH: found ".*", allowed: .*, not \/health, .* or \/metrics, nor \/oauth, \/\.well-known or a path below /,
+  );
+});
+
+test('an INSTALL_BASE_URL that ends with the BASE_PATH is refused: addresses would have it twice', () => {
+  for (const INSTALL_BASE_URL of ['https://hub.example/hub', 'https://hub.example/tools/hub'])
+    expect(refusal({ BASE_PATH: '/hub', INSTALL_BASE_URL })).toBe(
+      `INSTALL_BASE_URL: found "${INSTALL_BASE_URL}", which ends with the BASE_PATH "/hub" that the hub adds to it. Leave "/hub" out of INSTALL_BASE_URL`,
+    );
+  for (const INSTALL_BASE_URL of ['https://hub.example/', 'https://hub.example/my-hub', 'https://hub.example/hub/x'])
+    expect(read({ BASE_PATH: '/hub', INSTALL_BASE_URL }).basePath).toBe('/hub');
+  expect(read({ INSTALL_BASE_URL: 'https://hub.example/hub' }).basePath).toBe('');
 });
 
 test.each([

@@ -98,7 +98,11 @@ export interface OidcEnv {
 const schema = z.object({
   HOST: checked('a host name or address, without scheme or port', word, host).default('127.0.0.1'),
   PORT: whole(0, 65_535, '(0 = any free port)').default(3000),
-  BASE_PATH: checked('a path like /hub of letters, digits, ".", "_", "~" and "-"', word, basePath).default(''),
+  BASE_PATH: checked(
+    'a path like /hub of letters, digits, ".", "_", "~" and "-", not /health, /health/live, /health/ready or /metrics, nor /oauth, /.well-known or a path below these two, which are the hub\'s own at every BASE_PATH',
+    word,
+    basePath,
+  ).default(''),
   SETTINGS_PATH: word.default('./mcp_settings.json'),
   DATA_DIR: word.default('./data'),
   DB_URL: checked('postgres://user:password@host:5432/name, or off', word, database).default({ kind: 'embedded' }),
@@ -229,9 +233,14 @@ export function readEnv(source: NodeJS.ProcessEnv, folder: string = process.cwd(
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).map(([name, { text }]) => [name, text])));
   if (!parsed.success || inFiles.problems.length > 0)
     throw misconfigured(inFiles.problems, parsed.error?.issues ?? [], given);
-  const refused = refusedWorkers(parsed.data);
-  if (refused !== undefined)
-    throw misconfigured([{ path: given['WORKERS']?.from ?? 'WORKERS', message: refused }], [], given);
+  const refused: [Name, string | undefined][] = [
+    ['WORKERS', refusedWorkers(parsed.data)],
+    ['INSTALL_BASE_URL', refusedBaseUrl(parsed.data)],
+  ];
+  const together = refused.flatMap(([name, message]) =>
+    message === undefined ? [] : [{ path: given[name]?.from ?? name, message }],
+  );
+  if (together.length > 0) throw misconfigured(together, [], given);
   for (const name of ownSecrets) delete variables[name];
   return toEnv(parsed.data, variables);
 }
@@ -278,6 +287,14 @@ function refusedWorkers({ WORKERS, DB_URL, INTERNAL_URL }: z.output<typeof schem
   if (INTERNAL_URL !== undefined)
     return `found "${WORKERS}", and INTERNAL_URL, which is one address, while each process needs its own. Leave one of them out`;
   return undefined;
+}
+
+/** Why an address from outside cannot be what is meant: all that the hub gives would have the prefix twice. */
+function refusedBaseUrl({ INSTALL_BASE_URL, BASE_PATH }: z.output<typeof schema>): string | undefined {
+  if (INSTALL_BASE_URL === undefined || BASE_PATH === '') return undefined;
+  const { pathname } = new URL(INSTALL_BASE_URL);
+  if (!`${pathname.replace(/\/+$/, '')}/`.endsWith(`${BASE_PATH}/`)) return undefined;
+  return `found "${INSTALL_BASE_URL}", which ends with the BASE_PATH "${BASE_PATH}" that the hub adds to it. Leave "${BASE_PATH}" out of INSTALL_BASE_URL`;
 }
 
 function toEnv(v: z.output<typeof schema>, variables: Record<string, string>): Env {

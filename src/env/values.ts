@@ -42,11 +42,17 @@ export function origin(text: string): string | undefined {
   return new URL(text).origin;
 }
 
+/** What the hub answers at the root, whatever `BASE_PATH` is (CONTRACT §1): its own page would be taken, or take it. */
+const atRoot = new Set(['/health', '/health/live', '/health/ready', '/metrics']);
+/** First parts of which all below is the hub's own. */
+const wholeAtRoot = new Set(['.well-known', 'oauth']);
+
 /** `''` or `/x/y`. */
 export function basePath(text: string): string | undefined {
   const path = text.split('/').filter((part) => part !== '');
   if (!path.every((part) => /^[A-Za-z0-9._~-]+$/.test(part) && !/^\.+$/.test(part))) return undefined;
-  return path.map((part) => `/${part}`).join('');
+  const joined = path.map((part) => `/${part}`).join('');
+  return atRoot.has(joined) || wholeAtRoot.has(path[0] ?? '') ? undefined : joined;
 }
 
 /** `DB_URL`. The rest of the address is for the driver to judge. */

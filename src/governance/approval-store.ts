@@ -14,6 +14,8 @@ export interface Approval {
   /** As they are sent, cut after `governanceLimits.approvalArgumentChars`. */
   readonly arguments: string;
   readonly isCut: boolean;
+  /** Arguments that the settings hide and put in: they are sent, and not for the caller to see. */
+  readonly hidden?: readonly string[] | undefined;
   /** Identifies who made the call (`principalId`). */
   readonly principal: string;
   /** What the caller is called. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { question } from '../../test/kit/approval-question.ts';
 import { atEnd } from '../../test/kit/at-end.ts';
@@ -319,6 +320,7 @@ test.each(Object.keys(stores))('in the %s no more of one caller wait than may, o
   const hubs = ((await stores[kind]?.()) ?? []).map((store) => createApprovals({ store, lifeMs: () => 600_000 }));
   for (const hub of hubs) atEnd(() => hub.close());
   const left = new AbortController();
+  setMaxListeners(0, left.signal);
   let waits = 0;
   const refused: unknown[] = [];
   const ask = async (i: number): Promise<void> => {
@@ -337,6 +339,7 @@ test('in the table no more wait than may, of many callers at one moment', async 
   const hubs = ((await stores['table']?.()) ?? []).map((store) => createApprovals({ store, lifeMs: () => 600_000 }));
   for (const hub of hubs) atEnd(() => hub.close());
   const left = new AbortController();
+  setMaxListeners(0, left.signal);
   let waits = 0;
   const refused: unknown[] = [];
   const ask = async (i: number): Promise<void> => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HubError } from '../core/errors.ts';
 import { forwardClock } from '../core/forward-clock.ts';
+import { editObject } from '../core/json/text.ts';
 import { saying } from '../core/sentences.ts';
 import { type Approval, type ApprovalStore, shown, type WaitingApproval } from './approval-store.ts';
 import { governanceLimits } from './limits.ts';
@@ -8,7 +9,17 @@ import { governanceLimits } from './limits.ts';
 /** What a question is about, as the call has it. */
 export type ApprovalQuestion = Pick<
   Approval,
-  'who' | 'policy' | 'message' | 'server' | 'tool' | 'principal' | 'caller' | 'callerKind' | 'client' | 'address'
+  | 'who'
+  | 'policy'
+  | 'message'
+  | 'server'
+  | 'tool'
+  | 'hidden'
+  | 'principal'
+  | 'caller'
+  | 'callerKind'
+  | 'client'
+  | 'address'
 > & {
   /** JSON text, as it is sent. */
   readonly arguments: string;
@@ -166,6 +177,11 @@ export function createApprovals(options: ApprovalOptions, now: () => number = fo
       stopHearing();
     },
   };
+}
+
+/** The arguments of a call, as JSON text, as its caller may see them. */
+export function argumentsForCaller({ arguments: args, hidden = [] }: Pick<Approval, 'arguments' | 'hidden'>): string {
+  return hidden.length === 0 ? args : editObject(args, Object.fromEntries(hidden.map((name) => [name, null])));
 }
 
 function ignored(): void {}

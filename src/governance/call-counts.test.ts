@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { setLimits } from '../../test/kit/limits.ts';
 import type { Counted } from '../core/access/decision.ts';
 import type { CallLimits } from '../core/settings/governance.ts';
-import { createCallCounts } from './call-counts.ts';
+import { createCallCounts, type Taken } from './call-counts.ts';
 import { governanceLimits } from './limits.ts';
 
 const start = Date.parse('2026-11-25T23:00:00Z');
@@ -245,11 +246,59 @@ test('callers without an account push each other out, and no one else', () => {
   const { take } = counts();
   const ann = counted({ callsPerDay: 1 });
   take(ann);
-  for (let i = 0; i < 60_000; i++) take(counted({ callsPerDay: 1 }, `default address ${i}`));
+  for (let i = 0; i < 60_000; i++) release(take(counted({ callsPerDay: 1 }, `default address ${i}`)));
   expect(take(ann).kind).toBe('refused');
   expect(take(counted({ callsPerDay: 1 }, 'default address 0')).kind).toBe('taken');
   expect(take(counted({ callsPerDay: 1 }, 'default address 59999')).kind).toBe('refused');
 });
+
+/** What one trusted issuer names, as `countsOf` says it: by hashes. */
+const issued = (issuer: string, subject: string) => `issued ${issuer.padEnd(43, '-')} ${subject}`;
+
+test('callers that one trusted issuer names push out each other, and neither addresses nor those of another issuer', () => {
+  setLimits(governanceLimits, { countsOfAnIssuer: 2 });
+  const { take } = counts();
+  const once = (id: string) => take(counted({ callsPerDay: 1 }, id)).kind;
+  const others = [
+    'default address 1',
+    `default ${issued('good', 's')}`,
+    'user ann',
+    `group g\n${issued('good', 's')}`,
+  ].map((id) => counted({ callsPerDay: 1 }, id));
+  const ended = (id: string): void => release(take(counted({ callsPerDay: 1 }, id)));
+  for (const one of others) release(take(one));
+  for (let i = 0; i < 9; i++) ended(`default ${issued('bad', `${i}`)}`);
+  for (let i = 0; i < 9; i++) ended(`group g\n${issued('bad', `${i}`)}`);
+  expect(others.map((one) => take(one).kind)).toEqual(others.map(() => 'refused'));
+  expect([once(`group g\n${issued('bad', '0')}`), once(`group g\n${issued('bad', '8')}`)]).toEqual([
+    'taken',
+    'refused',
+  ]);
+});
+
+test.each(['address', issued('bad', '').trim()])(
+  'calls that run are counted however many others of %s call, and are pushed out once they are over',
+  (kind) => {
+    setLimits(governanceLimits, { countsOfAnIssuer: 2, countsOfAddresses: 2 });
+    const { take } = counts();
+    const one = (caller: string) => counted({ concurrentCalls: 1, callsPerDay: 2 }, `default ${kind} ${caller}`);
+    const slow = ['a', 'b', 'c'].map((caller) => take(one(caller)));
+    for (let i = 0; i < 9; i++) release(take(one(`${i}`)));
+    expect(['a', 'b', 'c'].map((caller) => take(one(caller)))).toMatchObject(
+      slow.map(() => ({ kind: 'refused', limit: 'concurrentCalls' })),
+    );
+    for (const taken of slow) release(taken);
+    const again = take(one('a'));
+    release(again);
+    expect([again.kind, take(one('a')).kind]).toEqual(['taken', 'taken']);
+    for (const caller of ['d', 'e', 'f']) release(take(one(caller)));
+    expect(['e', 'f', 'b'].map((caller) => take(one(caller)).kind)).toEqual(['taken', 'taken', 'taken']);
+  },
+);
+
+function release(taken: Taken): void {
+  if (taken.kind === 'taken') taken.release();
+}
 
 describe('another round of a call', () => {
   const round = (use: string) => ({ use, untilSecond: start / 1_000 + 600 });

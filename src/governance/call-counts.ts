@@ -1,5 +1,6 @@
 import type { Counted } from '../core/access/decision.ts';
 import type { CallLimits } from '../core/settings/governance.ts';
+import { type DayCount, type KeptDays, unboundedKind } from './day-counts.ts';
 import { governanceLimits } from './limits.ts';
 
 /** Counts calls against their limits (CONTRACT §9, Limits). */
@@ -35,29 +36,34 @@ export interface Refused {
 }
 
 /**
- * Counts of one hub, in memory: a restart begins again. Days are those of the clock; minutes and what callers share go
- * by time that passes (`steady`), since a clock may be set.
+ * Counts of one hub, in memory: a restart begins again, but for days that are kept (`days`). Days are those of the
+ * clock; minutes and what callers share go by time that passes (`steady`), since a clock may be set.
  */
 export function createCallCounts(
   now: () => number = Date.now,
   steady: () => number = () => performance.now(),
+  days?: KeptDays,
 ): CallCounts {
   const ofSettings = new Map<string, Count>();
-  const strangers = new Map<string, Count>();
+  /** Of callers without an account, by kind (`unboundedKind`): each kind pushes out its own alone. */
+  const unbounded = new Map<string, Unbounded>();
   const used = new Map<string, Round>();
 
   function countOf(id: string): Count {
-    const counts = isStranger(id) ? strangers : ofSettings;
-    const found = counts.get(id);
-    const count = found ?? newCount();
-    if (counts === strangers) {
-      // The one that was used last is the last.
-      strangers.delete(id);
-      const [oldest] = strangers.keys();
-      if (strangers.size >= governanceLimits.strangers && oldest !== undefined) strangers.delete(oldest);
-    }
-    if (!found || counts === strangers) counts.set(id, count);
+    const kind = unboundedKind(id);
+    const among = kind === undefined ? undefined : countsOfKind(kind);
+    const found = among ? (among.running.get(id) ?? among.idle.get(id)) : ofSettings.get(id);
+    const count = found ?? newCount((day) => days?.callsOf(id, day) ?? 0, among);
+    if (!among) ofSettings.set(id, count);
+    else if (count.running === 0) setIdle(among, id, count);
     return count;
+  }
+
+  function countsOfKind(kind: string): Unbounded {
+    const most = kind === 'address' ? governanceLimits.countsOfAddresses : governanceLimits.countsOfAnIssuer;
+    const found = unbounded.get(kind) ?? { most, idle: new Map(), running: new Map() };
+    unbounded.set(kind, found);
+    return found;
   }
 
   function refusal(counted: readonly Counted[], at: Moment): Denied | undefined {
@@ -83,10 +89,11 @@ export function createCallCounts(
         if (refused.waitsFor) noteWaiting(refused, countOf(refused.waitsFor.id), at.passed);
         return refused;
       }
-      const counts = counted.map(({ id, caller }) => ({ count: countOf(id), caller }));
-      for (const { count, caller } of counts) {
-        count.running += 1;
+      const counts = counted.map(({ id, caller, limits }) => ({ id, count: countOf(id), caller, limits }));
+      for (const { id, count, caller, limits } of counts) {
+        begin(id, count);
         if (isNew) add(count, at);
+        if (isNew && limits.callsPerDay !== undefined) days?.note(id, count.day);
         if (caller !== undefined) addFor(count, caller, 1, isNew ? at.passed : undefined);
       }
       if (!isNew) used.set(round.use, round);
@@ -94,8 +101,8 @@ export function createCallCounts(
       const release = (): void => {
         if (isOver) return;
         isOver = true;
-        for (const { count, caller } of counts) {
-          count.running -= 1;
+        for (const { id, count, caller } of counts) {
+          end(id, count);
           if (caller !== undefined) addFor(count, caller, -1, undefined);
         }
       };
@@ -128,16 +135,46 @@ interface Moment {
 /** `waitsFor`: the shared count at which the caller waits for its turn. */
 type Denied = Refused & { readonly waitsFor?: Counted };
 
-/** An address without an account, of which there may be any number. */
-function isStranger(id: string): boolean {
-  return /^default address |\naddress /.test(id);
+/** Counts of which there may be any number. Past `most` idle ones are pushed out, the one used longest ago first. */
+interface Unbounded {
+  readonly most: number;
+  readonly idle: Map<string, Count>;
+  /** Those with calls that run. */
+  readonly running: Map<string, Count>;
+}
+
+function setIdle({ most, idle, running }: Unbounded, id: string, count: Count): void {
+  // The one that was used last is the last.
+  idle.delete(id);
+  for (const oldest of idle.keys()) {
+    if (idle.size + running.size < most) break;
+    idle.delete(oldest);
+  }
+  idle.set(id, count);
+}
+
+function begin(id: string, count: Count): void {
+  count.running += 1;
+  count.among?.idle.delete(id);
+  count.among?.running.set(id, count);
+}
+
+function end(id: string, count: Count): void {
+  count.running -= 1;
+  if (count.running > 0 || !count.among) return;
+  count.among.running.delete(id);
+  setIdle(count.among, id, count);
 }
 
 interface Count extends Seconds {
   running: number;
+  /** The counts that it is one of; undefined for one of which the settings have a bounded number. */
+  readonly among: Unbounded | undefined;
   day: DayCount;
   /** The day that was counted before: the clock may be put back. */
   otherDay: DayCount;
+  /** What is known of a day from before. */
+  readonly kept: (day: number) => number;
   /** By caller, where several share it. */
   readonly callers: Map<string, Caller>;
 }
@@ -146,11 +183,6 @@ interface Count extends Seconds {
 interface Seconds {
   readonly seconds: Uint32Array;
   second: number;
-}
-
-interface DayCount {
-  readonly day: number;
-  readonly calls: number;
 }
 
 interface Caller extends Seconds {
@@ -169,8 +201,8 @@ function newSeconds(): Seconds {
   return { seconds: new Uint32Array(window), second: 0 };
 }
 
-function newCount(): Count {
-  return { ...newSeconds(), running: 0, day: noDay, otherDay: noDay, callers: new Map() };
+function newCount(kept: Count['kept'], among: Unbounded | undefined): Count {
+  return { ...newSeconds(), running: 0, among, day: noDay, otherDay: noDay, kept, callers: new Map() };
 }
 
 function add(count: Count, { clock, passed }: Moment): void {
@@ -197,7 +229,7 @@ function forward(count: Seconds, at: number): void {
 function today(count: Count, clock: number): DayCount {
   const day = Math.floor(clock / dayMs);
   if (day === count.day.day) return count.day;
-  const known = count.otherDay.day === day ? count.otherDay : { day, calls: 0 };
+  const known = count.otherDay.day === day ? count.otherDay : { day, calls: count.kept(day) };
   count.otherDay = count.day;
   count.day = known;
   return known;

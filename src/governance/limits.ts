@@ -7,8 +7,25 @@ export const governanceLimits = {
   rounds: 50_000,
   // limits of calls
 
-  /** Callers without an account that are counted, by address; the oldest are forgotten first. */
-  strangers: 50_000,
+  /**
+   * Counts in memory of callers without an account here, of addresses without a credential and of what one trusted
+   * issuer names: a caller has one for the default limits, and one for each group with limits that it calls at. They
+   * take 2 kB each. Past it those used longest ago are forgotten, but none with calls that run; so there may be as many
+   * as calls that run.
+   */
+  countsOfAddresses: 50_000,
+  countsOfAnIssuer: 50_000,
+  /**
+   * Of those, how many are in the file of the day's calls; no more are added that day. 1 MB of addresses, 2 MB of an
+   * issuer, with ids of groups as the hub makes them.
+   */
+  dayCountsOfAddresses: 10_000,
+  dayCountsOfAnIssuer: 10_000,
+  /**
+   * How often a hub that shares no database writes down the calls of the day: what it has counted since is forgotten
+   * when it is killed.
+   */
+  dayCountsWriteMs: 5_000,
   /** A caller takes part in what a server can do for this long after its last call. */
   shareMs: 10_000,
   /**
@@ -35,8 +52,9 @@ export const governanceLimits = {
 
   /** Changes of one list of a server that are told one by one; more are a number. */
   pinsTold: 100,
-  /** Pins that are written down before other work gets its turn: 2 µs each. */
-  pinsInATurn: 2_000,
+  /** Pins are written down in parts of this length, and into a database after some such parts in a turn. */
+  pinPartChars: 32 * 1024,
+  pinPartsInATurn: 20,
 
   // approvals
 

@@ -21,6 +21,11 @@ export interface PinStore {
   /** Other hubs change what is kept too. */
   readonly isShared: boolean;
   load(): Promise<ReadonlyMap<string, Baseline>>;
+  /**
+   * `same` says what `kept` does, with texts that are in memory anyway: where `kept` is what is remembered here of the
+   * server, `same` takes its place.
+   */
+  share(server: string, kept: Baseline, same: Baseline): void;
   /** A server has a baseline that could not be read when all were loaded, and none was kept since. */
   isLost(server: string): boolean;
   /**
@@ -54,21 +59,43 @@ interface Written {
   readonly seen: readonly (readonly [id: string, text: string | null, since: number])[];
 }
 
-/** As JSON text. Made in slices: of ten thousand tools it has some megabytes, and calls go on meanwhile. */
-async function written(server: string, { approved, rejected, seen }: Baseline): Promise<string> {
-  const list = async (entries: Iterable<readonly [id: string, { text: string | undefined; since: number }]>) => {
-    const texts: string[] = [];
-    await forEachYielding(entries, governanceLimits.pinsInATurn, ([id, { text, since }]) => {
-      texts.push(JSON.stringify([idText(id), text ?? null, since]));
-    });
-    return `[${texts.join()}]`;
-  };
+/**
+ * As JSON text, in parts: as a whole the pins of a thousand tools are megabytes of garbage, of which V8 keeps the
+ * memory, and calls go on between the parts.
+ */
+function* written(server: string, { approved, rejected, seen }: Baseline): Generator<string> {
   const own: Pick<Written, 'version' | 'server' | 'rejected'> = {
     version: 1,
     server,
     rejected: [...rejected].map(idText),
   };
-  return `{"approved":${await list(approved)},"seen":${await list(seen)},${JSON.stringify(own).slice(1)}`;
+  yield '{"approved":[';
+  yield* listed(approved);
+  yield '],"seen":[';
+  yield* listed(seen);
+  yield `],${JSON.stringify(own).slice(1)}`;
+}
+
+function* listed(
+  pins: Iterable<readonly [id: string, { readonly text: string | undefined; readonly since: number }]>,
+): Generator<string> {
+  let part = '';
+  let comma = '';
+  for (const [id, { text, since }] of pins) {
+    part += `${comma}${JSON.stringify([idText(id), text ?? null, since])}`;
+    comma = ',';
+    if (part.length < governanceLimits.pinPartChars) continue;
+    yield part;
+    part = '';
+  }
+  yield part;
+}
+
+/** The whole text, made in slices. */
+async function asText(parts: Iterable<string>): Promise<string> {
+  const texts: string[] = [];
+  await forEachYielding(parts, governanceLimits.pinPartsInATurn, (part) => void texts.push(part));
+  return texts.join('');
 }
 
 function read(value: unknown): { server: string; baseline: Baseline } {
@@ -120,6 +147,9 @@ export function pinsInFolder(folder: string, log: Logger): PinStore {
         for (const [server, baseline] of await files.load()) kept.set(server, baseline);
         return new Map(kept);
       }),
+    share(server, before, same) {
+      if (kept.get(server) === before) kept.set(server, same);
+    },
     isLost: files.isLost,
     change: (server, edit) =>
       inTurn(async () => {
@@ -145,7 +175,11 @@ function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const done = last.then(work);
-    last = done.catch(() => undefined);
+    // Without what it gave: after a start that is all that was read.
+    last = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   };
 }
@@ -186,7 +220,7 @@ function filesIn(folder: string, log: Logger): PinFiles {
         const name = nameOf(server);
         const path = join(folder, name);
         try {
-          if (baseline) await writeFileAtomic(path, await written(server, baseline));
+          if (baseline) await writeFileAtomic(path, written(server, baseline));
           else for (const one of [path, `${path}${aside}`]) await rm(one, { force: true });
           lost.delete(name);
         } catch (error) {
@@ -274,6 +308,8 @@ export function pinsInTable(
       // In turn: what was read before a change would take the place of its copy.
       return inTurn(load);
     },
+    // Nothing is remembered of the rows.
+    share: () => undefined,
     isLost: (server) => isFromCopy && copy.isLost(server),
     async change(server, edit, until) {
       let after: Baseline | undefined;
@@ -368,6 +404,6 @@ async function putRow(tx: Transaction, server: string, baseline: Baseline | unde
     await tx.query(
       `insert into toolhub.pins (server, content) values ($1, $2::jsonb)
        on conflict (server) do update set content = excluded.content`,
-      [server, await written(server, baseline)],
+      [server, await asText(written(server, baseline))],
     );
 }

@@ -4,6 +4,7 @@ import { temporaryFolder } from '../../test/kit/hostile.ts';
 import { setLimits } from '../../test/kit/limits.ts';
 import { offering, openedPins, pinStates, sharedTable, toolPin } from '../../test/kit/pins.ts';
 import { server, settings } from '../../test/kit/snapshots.ts';
+import { until } from '../../test/kit/until.ts';
 import { deferred } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
 import type { Baseline } from '../core/pins/pin-states.ts';
@@ -107,8 +108,8 @@ test('what was first seen while the database was away counts when it is back, no
   catalogue = offering('s', 'old', 'new');
   comeBack();
   tell('another hub');
-  await vi.waitFor(() => expect(rows.get('s')).toContain('old'));
-  await vi.waitFor(() => expect(pinStates(pins)).toEqual({ old: 'approved', new: 'new' }));
+  await until('it is kept', () => rows.get('s')?.includes('old'));
+  await expect.poll(() => pinStates(pins)).toEqual({ old: 'approved', new: 'new' });
   pins.close();
 });
 
@@ -126,11 +127,11 @@ test('a server that was deleted at another hub is not kept again while the setti
   await pins.decide('s', 'approve', undefined);
   catalogue = offering('s', 'old', 'new');
   pins.learn();
-  await vi.waitFor(() => expect(rows.get('s')).toContain('"seen":[["tool'));
+  await until('it is kept', () => rows.get('s')?.includes('"seen":[["tool'));
   rows.delete('s');
   const before = readings;
   tell('another hub');
-  await vi.waitFor(() => expect(readings).toBeGreaterThan(before));
+  await until('they are read', () => readings > before);
   pins.learn();
   expect(shown()).toBe(1);
   await expect(pins.decide('s', 'approve', undefined)).rejects.toMatchObject({ code: 'not_found' });
@@ -141,7 +142,7 @@ test('a server that was deleted at another hub is not kept again while the setti
   servers = [server('s')];
   pins.learn();
   expect(shown()).toBe(2);
-  await vi.waitFor(() => expect([...rows.keys()]).toEqual(['s']));
+  await expect.poll(() => [...rows.keys()]).toEqual(['s']);
   pins.close();
 });
 

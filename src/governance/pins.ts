@@ -180,6 +180,7 @@ class ServerPins implements Pins {
     this.#shared.add(approved);
     const shared = { ...baseline, approved };
     this.#baselines.set(offer.server, shared);
+    this.#options.store.share(offer.server, baseline, shared);
     return shared;
   }
 
@@ -307,16 +308,16 @@ class ServerPins implements Pins {
       if (!isTold) this.#tell(server, known ? news.filter((pin) => !isSeen(known.seen, pin)) : news, mode);
       isTold = true;
     };
-    const edit = (kept: Baseline | undefined, inForce: Baseline, isReadable: boolean): Baseline | undefined => {
+    const edit = (kept: Baseline | undefined, active: Baseline, isReadable: boolean): Baseline | undefined => {
       tell(kept);
       if (!isReadable) return kept;
-      return kept || !store.isShared ? withSeen(kept ?? inForce, seen, isStale) : undefined;
+      return kept || !store.isShared ? withSeen(kept ?? active, seen, isStale) : undefined;
     };
     void this.#turns
       .run([server], async () => {
-        const inForce = this.#baselines.get(server);
+        const active = this.#baselines.get(server);
         // Nothing where the server was deleted meanwhile, here or at another hub.
-        if (inForce) await store.change(server, (kept, isReadable) => edit(kept, inForce, isReadable), until);
+        if (active) await store.change(server, (kept, isReadable) => edit(kept, active, isReadable), until);
       })
       .catch((error: unknown) => log.error('pins not kept', { server, error: errorText(error) }))
       .then(() => tell(undefined));

@@ -61,7 +61,6 @@ export function settingsResources(options: SettingsResources): Hono<ApiEnv>[] {
     settings,
     catalogue,
     shown: () => pins.applied(pool.catalogue),
-    knownTools: (server) => pool.catalogue.offers.get(server)?.tools.map(({ key }) => key),
     log,
   };
   const servers: ServerRoutes & ServerRunRoutes = {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createIdentify } from '../auth/identify.ts';
 import { withoutOwnCredentials } from '../auth/own-credentials.ts';
 import { createLastUses, lastUsesInFile, lastUsesInTable } from '../auth/last-uses.ts';
-import { openTokens } from '../auth/open-tokens.ts';
+import { endingConsents, openTokens } from '../auth/open-tokens.ts';
 import { openFileSessions } from '../auth/sessions-in-file.ts';
 import { sessionsInTable } from '../auth/sessions-in-table.ts';
 import { openAuthorization } from '../auth/oauth/open-authorization.ts';
@@ -31,7 +31,11 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   closers.add(() => opened.close());
   const fetchDocument = (url: URL) => {
     // Any caller can make the hub ask there.
-    const policy = { allowPrivateAddresses: false, allowedCidrs: settings.current.system.allowedCidrs ?? [] };
+    const policy = {
+      allowPrivateAddresses: false,
+      allowedCidrs: settings.current.system.allowedCidrs ?? [],
+      advice: 'Apps of a private network are looked up when "systemConfig.network.allowedCidrs" has its address range.',
+    };
     const { clientDocumentMs: requestMs, clientDocumentBytes: answerBytes } = authLimits;
     const headers = { accept: 'application/json' };
     return withFetch({ policy, userAgent: `toolhub/${version}`, requestMs, answerBytes }, (fetch) =>
@@ -40,15 +44,9 @@ export async function openAccess(env: Env, storage: Storage, files: SecretFiles,
   };
   const kept = { secret, path: path('consents.json'), shared };
   const authorization = await openAuthorization({ ...kept, fetchDocument, log: log('hub') });
+  closers.add(() => authorization.consents.close());
   const store = shared ? sessionsInTable(shared) : await openFileSessions(path('sessions.json'), log('hub'));
-  const tokens = {
-    ...opened,
-    /** What clients were let in with ends as well. */
-    async revokeUser(username: string): Promise<void> {
-      await opened.revokeUser(username);
-      await authorization.consents.endUser(username);
-    },
-  };
+  const tokens = endingConsents(opened, authorization.consents);
   const uses = createLastUses({
     store: shared ? lastUsesInTable(shared) : lastUsesInFile(path('last-uses.json')),
     log: log('hub'),

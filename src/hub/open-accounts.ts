@@ -1,5 +1,6 @@
 import { judgePassword } from '../auth/password-strength.ts';
-import { createPasswords, type Passwords } from '../auth/passwords.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import { loadedOnce } from '../core/deferred.ts';
 import { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
 import { keepPassword } from '../settings/user/user-edits.ts';
@@ -10,17 +11,20 @@ import { type FirstPassword, firstPasswordFile } from '../settings/user/first-pa
 import type { AppParts } from './build-app.ts';
 
 export interface Accounts {
-  readonly passwords: Passwords;
+  /** Loaded when they are asked for first: native code, which a hub that has its users needs only for a login. */
+  readonly passwords: LazyPasswords;
   /** Of the first admin, when this start made one, and the file that has it where a log is no place for it. */
   readonly adminPassword: string | undefined;
   readonly adminPasswordFile: string | undefined;
 }
 
+type LazyPasswords = () => Promise<Passwords>;
+
 type AccountParts = Pick<AppParts, 'env' | 'settings' | 'room' | 'outside' | 'hubDir' | 'log'>;
 
 /** Passwords, and the first admin where there is no user. Throws HubError `misconfigured`. */
 export async function openAccounts(parts: AccountParts): Promise<Accounts> {
-  const passwords = createPasswords();
+  const passwords = loadedOnce(async () => (await import('../auth/passwords.ts')).createPasswords());
   const file = isLogged(parts) ? firstPasswordFile(parts.hubDir, parts.settings, parts.log) : undefined;
   const adminPassword = await firstAdminOnDisk(parts, passwords, file);
   await noteWeakPassword(parts, passwords);
@@ -61,12 +65,12 @@ function warnOfWeakPasswords({ settings, log }: Pick<AppParts, 'settings' | 'log
  * A hub that was started before passwords were looked at: `ADMIN_PASSWORD` tells whether it is still the password, and
  * weak.
  */
-async function noteWeakPassword({ settings, env }: Pick<AppParts, 'settings' | 'env'>, passwords: Passwords) {
+async function noteWeakPassword({ settings, env }: Pick<AppParts, 'settings' | 'env'>, passwords: LazyPasswords) {
   const admin = settings.current.users.find(({ username }) => username === 'admin');
   const { adminPassword: password } = env;
   if (!admin || password === undefined || admin.passwordIsWeak === true) return;
   const { weakness } = judgePassword(password, 'admin', settings.current.system.passwordPolicy);
-  if (weakness === undefined || !(await passwords.verify(password, admin.passwordHash))) return;
+  if (weakness === undefined || !(await (await passwords()).verify(password, admin.passwordHash))) return;
   const { passwordHash } = admin;
   await settings
     .change((draft) => keepPassword(draft, 'admin', { passwordHash, isWeak: true }, passwordHash))
@@ -80,10 +84,11 @@ async function noteWeakPassword({ settings, env }: Pick<AppParts, 'settings' | '
  */
 async function firstAdminOnDisk(
   { settings, env, room, log }: Pick<AppParts, 'settings' | 'env' | 'room' | 'log'>,
-  passwords: Passwords,
+  passwords: LazyPasswords,
   file: FirstPassword | undefined,
 ): Promise<string | undefined> {
-  const make = () => firstAdmin(settings, passwords, givenPassword({ settings, env }), file?.keep);
+  const hasher = { hash: async (password: string) => (await passwords()).hash(password) };
+  const make = () => firstAdmin(settings, hasher, givenPassword({ settings, env }), file?.keep);
   try {
     return await make();
   } catch (error) {

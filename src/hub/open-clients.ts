@@ -22,6 +22,7 @@ import {
   type ServerRequests,
 } from '../mcp/server-requests/server-requests.ts';
 import { createEventLogs } from '../mcp/event-log.ts';
+import { noticeWithoutSecrets } from '../mcp/relay/call-secrets.ts';
 import { createRunningCalls } from '../mcp/relay/running-calls.ts';
 import { createHints } from '../mcp/hints.ts';
 import { createLogLevels, isAtLeast } from '../mcp/log-levels.ts';
@@ -109,7 +110,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     ofUser: (principal) => dedicated.ofUser(principal),
   });
   closers.add(() => logLevels.close());
-  const tasks = createTasks({ views, life: (server) => lifeOf(shared(server)) });
+  const tasks = createTasks({ views, settings: options.ownItems, catalogue, life: (server) => lifeOf(shared(server)) });
   /** For one request; without it, for a request from any place that can reach the hub. */
   const requiresCredential = (req?: Sent): boolean =>
     needsCredential(settings.current, req ? outside.reaches(req) : outside.exposed());
@@ -119,7 +120,7 @@ export function openClients(options: OpenClients, closers: Closers) {
     needsCredential: requiresCredential,
   });
 
-  const said = sayTo({ views, sessions, serverRequests, subscriptions, tasks });
+  const said = sayTo({ views, settings, sessions, serverRequests, subscriptions, tasks });
 
   const identify = identifyOf({ who, fromProxy });
   const sessionEnded = (sid: string): void => {
@@ -177,24 +178,25 @@ export function openClients(options: OpenClients, closers: Closers) {
 }
 
 /** What of it goes to which clients. */
-function sayTo({ views, sessions, serverRequests, subscriptions, tasks }: SaidTo): Said {
+function sayTo({ views, settings, sessions, serverRequests, subscriptions, tasks }: SaidTo): Said {
   return (server, connectionOwner, method, message, text) => {
+    const clean = (): string => noticeWithoutSecrets(text, server, settings.current);
     const params = isObject(message.params) ? message.params : {};
     if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
       subscriptions.updated(server, connectionOwner, params['uri'], text);
     } else if (method === 'notifications/elicitation/complete') {
       serverRequests.elicitations.completed(server, message, text, { sessions, views });
     } else if (method === 'notifications/tasks/status') {
-      tasks.changed(server, message, text, sessions);
+      tasks.changed(server, message, clean, sessions);
     } else if (method === 'notifications/message' && connectionOwner) {
       // Only this session uses this connection.
       const session = sessions.byId(sessionOf(connectionOwner.session) ?? '');
-      if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(text);
+      if (session && isAtLeast(message, session.logLevel ?? 'debug')) session.send(clean());
     }
   };
 }
 
-interface SaidTo extends Pick<OpenClients, 'views'> {
+interface SaidTo extends Pick<OpenClients, 'views' | 'settings'> {
   readonly sessions: Sessions;
   readonly serverRequests: ServerRequests;
   readonly subscriptions: Subscriptions;
@@ -225,7 +227,7 @@ function offered(pool: Pool, catalogue: () => Catalogue): Pick<DispatchOptions, 
   };
 }
 
-type OwnItems = Pick<OpenClients, 'hubId' | 'settings' | 'ownItems' | 'catalogue' | 'dedicated'>;
+type OwnItems = Pick<OpenClients, 'hubId' | 'ownItems' | 'catalogue' | 'dedicated' | 'views'>;
 
 /**
  * Hubs with the same `JWT_SECRET` on one database open each other's tokens; those that this one sealed before, or that
@@ -239,12 +241,13 @@ function sealerOfSessions({ jwtSecret, database }: Env, dataDir: DataDir, use: s
 }
 
 /** What the hub offers itself: its prompts and resources, and what is left of results that were given in parts. */
-function ownItems({ hubId, settings, ownItems: own, catalogue, dedicated }: OwnItems) {
+function ownItems({ hubId, ownItems: own, catalogue, dedicated, views }: OwnItems) {
   const schemas = createToolArguments();
   const results = createKeptResults({
     hub: hubId,
-    settings: () => settings.current,
+    settings: own,
     catalogue,
+    views,
     problems: (tool, value) => schemas.check(tool, value),
   });
   return { results, connections: withOwnItems(dedicated, own, results) };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { consentOf, principalFromId } from '../core/access/principal.ts';
 import { isGone } from '../core/access/identity.ts';
 import type { ToldConsents } from '../auth/oauth/consents.ts';
@@ -14,6 +15,7 @@ import { approvalsInTable } from '../governance/approvals-in-table.ts';
 import { type Approvals, createApprovals } from '../governance/approvals.ts';
 import type { Pins } from '../governance/pins.ts';
 import { createCallCounts } from '../governance/call-counts.ts';
+import { daysInFile } from '../governance/day-counts.ts';
 import { createGuards, type Guards } from '../governance/guards.ts';
 import { governanceLimits } from '../governance/limits.ts';
 import { sharedCallCounts } from '../governance/shared-call-counts.ts';
@@ -35,6 +37,7 @@ export interface OpenGovernance {
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
   readonly pins: Pins;
+  readonly dataDir: { readonly path: string };
   readonly database: DatabaseHandle;
   readonly audit: Pick<AuditSink, 'record' | 'counted'>;
   readonly consents: Pick<ToldConsents, 'onEnd'>;
@@ -54,6 +57,7 @@ export function openGovernance(
     settings,
     catalogue,
     pins,
+    dataDir,
     database,
     audit,
     consents,
@@ -63,7 +67,9 @@ export function openGovernance(
   closers: Closers,
 ): Governance & { readonly approvals: Approvals; readonly pins: Pins; readonly guards: Guards } {
   const isShared = env.database.kind === 'postgres';
-  const alone = createCallCounts();
+  const days = isShared ? undefined : daysInFile(join(dataDir.path, 'day-counts.json'), log('gateway'));
+  if (days) closers.add(() => days.close());
+  const alone = createCallCounts(Date.now, () => performance.now(), days);
   const together = isShared ? sharedCallCounts(database, alone, log('gateway')) : undefined;
   if (together) closers.add(() => together.close());
   const security = log('approvals');

@@ -16,7 +16,7 @@ import { type ExpandedServer, expandServer } from '../settings/server/placeholde
 import type { SettingsStore } from '../settings/store.ts';
 import { upstreamLimits } from '../upstream/limits.ts';
 import { logWhileInSettings } from '../upstream/connections/server-log.ts';
-import { catalogueDigest, loadCatalogue } from '../upstream/connections/saved-catalogue.ts';
+import { startCatalogue } from '../upstream/connections/saved-catalogue.ts';
 import type { ChannelEvents } from '../upstream/channels/channel.ts';
 import { inheritableEnv } from '../upstream/channels/stdio/child-env.ts';
 import { openEraMemory } from '../upstream/connections/eras/memory.ts';
@@ -73,7 +73,9 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   const { book, log, dataDir, worker } = storage;
   const { changed } = needs;
   const settings = () => storage.settings.current;
-  const saved = await loadCatalogue(join(dataDir.path, 'catalogue.json'), log('hub'));
+  const catalogueIn = (folder: string) => join(folder, 'catalogue.json');
+  const ofFirst = worker && worker.number > 1 ? catalogueIn(worker.dataDir) : undefined;
+  const { saved, savedDigest } = await startCatalogue(catalogueIn(dataDir.path), ofFirst, log('hub'));
   const eras = await openEraMemory(join(dataDir.path, 'eras.json'), log('hub'));
   closers.add(() => eras.close());
   const processes = openProcesses({ ...env, dataDir: worker?.dataDir ?? env.dataDir }, dataDir, log, closers);
@@ -159,7 +161,6 @@ export async function openUpstream(env: Env, storage: UpstreamStorage, closers: 
   closers.add(() => dedicated.close());
   const asked = { pool, signIns, credentials, unsetVariables: unset.of };
   const warnOfOverrides = createOverrideWarnings({ settings, catalogue: () => pool.catalogue, log: log('hub') });
-  const savedDigest = await catalogueDigest(saved);
   return { asked, pool, dedicated, signIns, grants, savedDigest, warnOfOverrides };
 }
 

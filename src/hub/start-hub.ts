@@ -16,6 +16,7 @@ import { mayHear } from '../core/access/decision.ts';
 import { needsCredential } from '../core/access/identity.ts';
 import { createViews } from '../core/access/view.ts';
 import type { Env } from '../env/env.ts';
+import { leftOfMcphub } from '../env/left-of-mcphub.ts';
 import { readableText } from '../env/withdraw.ts';
 import { createChanges } from '../http/dashboard/changes.ts';
 import type { Arrived } from '../http/frame/client-address.ts';
@@ -39,7 +40,9 @@ import type { OpenReplicas, Replicas } from '../replicas/replicas.ts';
 import { version } from '../version.ts';
 import { auditOutputs } from './audit-outputs.ts';
 import { bodyBudget } from './body-budget.ts';
+import type { AppParts } from './build-app.ts';
 import { hubLimits } from './limits.ts';
+import type { Accounts } from './open-accounts.ts';
 import { openBackup } from './open-backup.ts';
 import { openClients } from './open-clients.ts';
 import { openServerPins } from './open-pins.ts';
@@ -142,7 +145,7 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
     hideSecrets();
     loop.flag();
   });
-  warnOfReadableSecrets(env, settings.current, log('hub'));
+  warnOfEnvironment(env, settings.current, log('hub'));
   storage.audit.handOn(createAuditSinks(() => auditOutputs(settings.current, env, files), log('hub')));
   const access = await openAccess(env, storage, files, closers);
   const bodies = bodyBudget(() => settings.current);
@@ -171,10 +174,24 @@ async function build(env: Env, closers: Closers, { stop, worker }: Asked): Promi
   const api = { ...parts, backup: openBackup(env, storage), log: log('api') };
   // Not before the hub listens: a start that fails would leave an admin whose password was never shown.
   const { passwords, ...first } = await (await import('./open-accounts.ts')).openAccounts(api);
-  others.open(async () => (await import('./open-management.ts')).openManagement({ ...api, passwords }), closers);
+  others.open(() => loadManagement(api, passwords), closers);
   group.replicas?.join(internalUrls(env, httpServer.ownUrl ?? listening), servers.settled(hubLimits.startCalmMs));
   startInBackground(servers, database, smart, others, log('hub'));
   return hubOf(env, { url: `${listening}${env.basePath}`, outside, settings, pool, servers, closers, ...first });
+}
+
+/**
+ * What answers all but MCP and the probes. Loading it takes a tenth of a second, so it goes by steps, between which
+ * clients of MCP endpoints are answered.
+ */
+async function loadManagement(parts: Omit<AppParts, 'passwords'>, passwords: Accounts['passwords']) {
+  const loaded = { ...parts, passwords: await passwords() };
+  await setImmediate();
+  await import('./web-classes.ts');
+  await setImmediate();
+  const { openManagement } = await import('./open-management.ts');
+  await setImmediate();
+  return openManagement(loaded);
 }
 
 type AskedToHear = [Parameters<typeof mayHear>[1], Parameters<typeof mayHear>[2]];
@@ -280,8 +297,9 @@ function openLog(env: Env, closers: Closers, worker: Worker | undefined): LogBoo
   return book;
 }
 
-/** Programs that the hub starts could read the secrets which other processes still show. */
-function warnOfReadableSecrets(env: Env, { servers }: Settings, log: Logger): void {
+/** Names what of MCPHub does nothing here, and secrets that programs could read in other processes. */
+function warnOfEnvironment(env: Env, { servers }: Settings, log: Logger): void {
+  for (const text of leftOfMcphub(env)) log.warn(text);
   if (![...servers.values()].some(({ transport }) => transport.type === 'stdio')) return;
   for (const secrets of env.readable) log.warn(readableText(secrets));
 }

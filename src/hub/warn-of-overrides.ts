@@ -22,7 +22,7 @@ export function createOverrideWarnings({ settings, catalogue, log }: Overridden)
   function mistakesOf(item: Item, override: ToolOverride): readonly string[] {
     const known = checked.get(override);
     if (known?.item === item) return known.mistakes;
-    const mistakes = unfitValues(item, override);
+    const mistakes = unfitValues(item, override).map(({ text }) => text);
     checked.set(override, { item, mistakes });
     return mistakes;
   }

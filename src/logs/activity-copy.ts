@@ -5,8 +5,8 @@ import { ReusedActivity } from './activity-ring-buffer.ts';
 export type Column = readonly [name: string, type: string, value: (activity: Activity) => string | number | null];
 
 /** Columns with another value in each record; they come first. */
-const own = ['id', 'at', 'duration_ms', 'result_bytes', 'queue_ms', 'server_ms'];
-/** Before them and their lengths: how many columns there are. */
+const own = ['id', 'at', 'duration_ms', 'result_bytes', 'queue_ms', 'server_ms', 'trace_id'];
+/** Before them and their lengths: how many columns there are. Without the text of the last. */
 const ownBytes = 2 + 4 * own.length + 16 + 8 + 8 + 4 + 4 + 4;
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const end = Buffer.from([0xff, 0xff]);
@@ -15,20 +15,27 @@ const epochMs = 946_684_800_000;
 
 /** Every member but those of the own columns: most records have those of the one before. */
 export const sharedMembers = [
-  'server', 'tool', 'status', 'errorMessage', 'principal', 'username', 'keyId', 'keyName', 'group', 'scope', 'sourceIp', 'traceId', 'client', 'input', 'output', 'kind',
+  'server', 'tool', 'status', 'errorMessage', 'principal', 'username', 'keyId', 'keyName', 'group', 'scope', 'sourceIp', 'client', 'input', 'output', 'kind',
   'searchId', 'query', 'searchRank', 'results',
 ] as const satisfies readonly (keyof Activity)[]; // prettier-ignore
 /** Fails to compile when a record has a member that is in neither list. */
 type Missing = Exclude<
   keyof Activity,
-  (typeof sharedMembers)[number] | 'id' | 'timestamp' | 'durationMs' | 'resultBytes' | 'queueMs' | 'serverMs'
+  | (typeof sharedMembers)[number]
+  | 'id'
+  | 'timestamp'
+  | 'durationMs'
+  | 'resultBytes'
+  | 'queueMs'
+  | 'serverMs'
+  | 'traceId'
 >;
 export const allMembersAreWritten: Missing extends never ? true : never = true;
 
 /**
  * Writes records in the binary format of COPY (PostgreSQL, COPY, File Formats). Of a record that differs from the one
- * before in no more than its id, its times and its size, as most do, nothing else is written again: this runs on the
- * thread that relays calls.
+ * before in no more than its id, its times, its size and its trace, as most do, nothing else is written again: this
+ * runs on the thread that relays calls.
  */
 export function copyWriter(columns: readonly Column[]): {
   readonly names: string;
@@ -47,8 +54,9 @@ export function copyWriter(columns: readonly Column[]): {
       for (const activity of activities) {
         if (before === undefined || !isAlike(activity, before)) tail = tailOf(activity, rest);
         before = activity;
-        if (at + ownBytes + tail.length + end.length > bytes.length) {
-          const larger = Buffer.allocUnsafeSlow((bytes.length + tail.length) * 2);
+        const most = ownBytes + mostBytes(activity.traceId) + tail.length;
+        if (at + most + end.length > bytes.length) {
+          const larger = Buffer.allocUnsafeSlow((bytes.length + most) * 2);
           bytes.copy(larger, 0, 0, at);
           bytes = larger;
         }
@@ -66,7 +74,6 @@ export function copyWriter(columns: readonly Column[]): {
  */
 export function isAlike(a: Activity, b: Activity): boolean {
   return (
-    a.traceId === b.traceId &&
     a.server === b.server &&
     a.tool === b.tool &&
     a.status === b.status &&
@@ -96,7 +103,18 @@ function writeOwn(bytes: Buffer, from: number, activity: Activity, columns: numb
   at = writeInt64(bytes, bytes.writeInt32BE(8, at), (atMs - epochMs) * 1_000);
   at = bytes.writeDoubleBE(activity.durationMs, bytes.writeInt32BE(8, at));
   at = bytes.writeInt32BE(activity.resultBytes, bytes.writeInt32BE(4, at));
-  return writeMaybe(bytes, writeMaybe(bytes, at, activity.queueMs), activity.serverMs);
+  at = writeMaybe(bytes, writeMaybe(bytes, at, activity.queueMs), activity.serverMs);
+  return writeText(bytes, at, activity.traceId);
+}
+
+function writeText(bytes: Buffer, at: number, text: string | undefined): number {
+  if (text === undefined) return bytes.writeInt32BE(-1, at);
+  const written = bytes.write(text, at + 4);
+  return bytes.writeInt32BE(written, at) + written;
+}
+
+function mostBytes(text: string | undefined): number {
+  return text === undefined ? 0 : Buffer.byteLength(text);
 }
 
 function writeMaybe(bytes: Buffer, at: number, value: number | undefined): number {

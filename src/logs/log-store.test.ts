@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { emptyDatabase, databaseWaitMs, places, sharedPostgres, silent } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
 import { until } from '../../test/kit/until.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
 import type { DatabaseHandle } from '../database/supervise.ts';
@@ -177,6 +179,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
 });
 
 test('what is said while the database is down is written when it is back; nothing written is lost or doubled', async () => {
+  setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
   const server = await sharedPostgres();
   const { store, say, database } = startLog(await places.postgres());
   database.start();

@@ -25,6 +25,21 @@ test('more records in a millisecond than the counter can tell apart go on in ord
   expect([...ids].sort()).toEqual(ids);
 });
 
+test('ids of one millisecond have one random part, and those of another have another', () => {
+  let now = 1_700_000_000_000;
+  const next = createStamps(() => now);
+  const drawn = (): string => {
+    const { high, low } = next();
+    return `${high} ${low}`;
+  };
+  const ends = [0, 1, 2].map((ms) => {
+    now = 1_700_000_000_000 + ms;
+    return [drawn(), drawn()];
+  });
+  for (const [one, other] of ends) expect(other).toBe(one);
+  expect(new Set(ends.flat()).size).toBe(3);
+});
+
 test('an id is a UUID version 7 of its time', () => {
   const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
   const id = idOf(createStamps(() => atMs)());

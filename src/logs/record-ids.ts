@@ -14,7 +14,10 @@ export interface Stamp {
   readonly idMs: number;
   /** Tells ids of one millisecond apart, in order: 12 bits. */
   readonly count: number;
-  /** 62 random bits, as the two halves of the end of the id. */
+  /**
+   * 62 random bits, as the two halves of the end of the id: the same for all records of a millisecond, which their
+   * counter tells apart. They are for records of other hubs and other runs.
+   */
   readonly high: number;
   readonly low: number;
 }
@@ -26,19 +29,7 @@ export function createStamps(now: () => number): () => Stamp {
   const stamp = { atMs: 0, idMs: 0, count: 0, high: 0, low: 0 };
   const random = new Int32Array(randomNumbers);
   let used = randomNumbers;
-  return () => {
-    const ms = now();
-    stamp.atMs = ms;
-    if (ms > stamp.idMs) {
-      stamp.idMs = ms;
-      stamp.count = 0;
-    } else {
-      stamp.count += 1;
-      if (stamp.count > 0xfff) {
-        stamp.idMs += 1;
-        stamp.count = 0;
-      }
-    }
+  const draw = (): void => {
     if (used === randomNumbers) {
       randomFillSync(random);
       used = 0;
@@ -46,6 +37,18 @@ export function createStamps(now: () => number): () => Stamp {
     stamp.high = random[used] ?? 0;
     stamp.low = random[used + 1] ?? 0;
     used += 2;
+  };
+  draw();
+  return () => {
+    const ms = now();
+    stamp.atMs = ms;
+    if (ms <= stamp.idMs && stamp.count < 0xfff) {
+      stamp.count += 1;
+      return stamp;
+    }
+    stamp.idMs = Math.max(ms, stamp.idMs + 1);
+    stamp.count = 0;
+    draw();
     return stamp;
   };
 }

@@ -43,8 +43,12 @@ export interface DispatchOptions extends RelayOptions, ListingOptions {
 /** Answers one request, now or later, through its reply. Never throws. */
 export function dispatch(request: ClientRequest, options: DispatchOptions): void {
   if (options.tracing) traced(request, options.tracing);
+  attempt(request, options, handle);
+}
+
+function attempt(request: ClientRequest, options: DispatchOptions, how: typeof handle): void {
   try {
-    handle(request, options);
+    how(request, options);
   } catch (error) {
     refuse(request, error, options);
   }
@@ -61,20 +65,20 @@ function refuse(request: ClientRequest, error: unknown, { log, records }: Dispat
   else if (method === 'tools/call') {
     records.refused(refusedCall(request, error.message, error.code));
     return records.afterKeeping(answer);
-  }
+  } else records.refusedRead(request, error);
   answer();
 }
 
 function handle(request: ClientRequest, options: DispatchOptions): void {
   const list = listOf.get(request.method);
   if (list) return answerList(request, list.kind, list.member, options.hints);
-  const listing = listingFirst(request, options);
-  if (listing) {
-    return void listing.then(
-      (view) => dispatch({ ...request, view }, options),
-      (error: unknown) => refuse(request, error, options),
-    );
-  }
+  const listing = listingFirst(request, options, (view) => attempt({ ...request, view }, options, handleListed));
+  if (listing) return void listing.catch((error: unknown) => refuse(request, error, options));
+  handleListed(request, options);
+}
+
+/** For a request that waits for no server's list (any more). */
+function handleListed(request: ClientRequest, options: DispatchOptions): void {
   if (request.view.smart && options.smart && request.method === 'tools/call') {
     const call = smartCall(request, request.view.smart, options.smart, options);
     if (call instanceof Promise) return void call.catch((error: unknown) => refuse(request, error, options));

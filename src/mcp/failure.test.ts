@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HubError, reworded } from '../core/errors.ts';
+import { asLost, HubError, reworded } from '../core/errors.ts';
 import { toldToCaller } from './failure.ts';
 
 test('why a server gave no answer stays with those who manage it', () => {
@@ -35,4 +35,23 @@ test('why a program ended is for those who manage its server, not for the calls 
   const reason = { code: 'exited', values: { code: '3', line: 'cannot log in' } } as const;
   const error = new HubError('upstream_unavailable', 'The program exited: cannot log in', { reason });
   expect(toldToCaller(error, 'alpha', 'disconnected').data).toBeUndefined();
+});
+
+test('a call that its connection did not outlive is not told to be tried again; one that never left is', () => {
+  const data = { reason: 'killed' };
+  const cause = new HubError('upstream_unavailable', 'The program exited.', { retryAfterMs: 2_000, data });
+  for (const status of ['connected', 'disconnected', 'connecting', 'asleep']) {
+    const told = toldToCaller(asLost(cause), 'alpha', status);
+    expect(told).toMatchObject({ data, retryAfterMs: undefined, said: { code: 'server_lost' } });
+    expect(told.message).toMatch(/^The connection to server "alpha" ended .* not known\.$/);
+    expect(toldToCaller(cause, 'alpha', status).message).toMatch(/Try again|Next attempt/);
+  }
+  expect(toldToCaller(asLost(cause), 'alpha', 'stopped').message).toContain('was stopped');
+  const noAnswer = new HubError('upstream_failed', 'The stream ended before the answer.');
+  expect(toldToCaller(asLost(noAnswer), 'alpha', 'connected')).toMatchObject({
+    code: 'upstream_unavailable',
+    said: { code: 'server_lost' },
+  });
+  const refused = new HubError('upstream_unavailable', 'Cannot reach it.', { unreachable: 'connection refused.' });
+  expect(toldToCaller(refused, 'alpha', 'disconnected').message).toContain('connection refused.');
 });

@@ -9,16 +9,26 @@ import type { ClientRequest } from './request.ts';
  * it. `status` is that of the connection, `phase` how far its start is.
  */
 export function toldToCaller(error: HubError, server: string, status: string, phase?: string): HubError {
-  const text = error.told ?? words(error, server, status, phase);
+  const isLost = error.isLost && lostCodes.has(error.code) && status !== 'stopped';
+  const text = isLost
+    ? ({ code: 'server_lost', values: { server } } as const)
+    : (error.told ?? words(error, server, status, phase));
   if (text === undefined || text === error.message) return error;
-  const { code, retryAfterMs, data } = error;
+  const { data } = error;
+  const code = isLost ? 'upstream_unavailable' : error.code;
+  // Not to be tried again unasked: the server may have carried it out.
+  const retryAfterMs = isLost ? undefined : error.retryAfterMs;
   const options = {
     cause: error,
+    isLost,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(data && { data }),
   };
   return typeof text === 'string' ? new HubError(code, text, options) : saying(code, text.code, text.values, options);
 }
+
+/** How a connection that ended, and a stream that ended without the answer, are told. */
+const lostCodes: ReadonlySet<string> = new Set(['upstream_unavailable', 'upstream_failed']);
 
 /** What a tool says that reports failure: the first text of its result (`isError`). Undefined where it has none. */
 export function failureText({ content }: Readonly<Record<string, unknown>>): string | undefined {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { entry, group, server, settings } from '../../test/kit/snapshots.ts';
+import { catalogue, entry, group, server, settings } from '../../test/kit/snapshots.ts';
 import type { CacheHints } from '../core/catalogue.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
-import type { View } from '../core/access/view.ts';
+import { view as viewOf } from '../core/access/view.ts';
 import { createHints } from './hints.ts';
 import { mcpLimits } from './limits.ts';
 
@@ -32,7 +32,7 @@ function hintsFor(options: World) {
     hints: (server) => options.hints[names.indexOf(server)],
     needsCredential: () => options.credential ?? false,
   });
-  const view = { servers: names } as unknown as View;
+  const view = { ...viewOf(all, catalogue(), anonymous, { kind: 'all' }), servers: names };
   const of = (principal: Principal = anonymous): string =>
     hints.of('tools', view, principal, { kind: 'named', name: 'g' });
   return { of, ofHub: () => hints.ofHub(anonymous, { kind: 'named', name: 'g' }) };

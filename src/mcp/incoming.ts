@@ -87,7 +87,7 @@ class InvalidRequest extends Error {}
 
 /** Throws SyntaxError for what is not JSON, InvalidRequest for JSON that is no message, or nested too deep. */
 function messagesOf(body: string): Messages | Promise<Messages> {
-  const text = body.replace(/^\uFEFF/, '');
+  const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
   return text.length > mcpLimits.bodyCharsAtOnce ? largeMessage(text) : messagesAtOnce(text);
 }
 
@@ -173,7 +173,7 @@ function isMessage(message: unknown): message is RpcMessage {
  * when the client leaves in the middle.
  */
 function readBody({ req, bodyLimit }: RequestContext): Messages | Promise<Messages> {
-  if (req instanceof PlainRequest) return messagesOf(decoded(req.body));
+  if (req instanceof PlainRequest) return messagesOf(req.text() ?? notText());
   const { maxBytes, budget, isKnown } = bodyLimit();
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(maxBytes);
@@ -186,8 +186,11 @@ function readBody({ req, bodyLimit }: RequestContext): Messages | Promise<Messag
 }
 
 function decoded(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new HubError('invalid_input', 'Parse error: the body is not UTF-8.');
-  return bytes.toString('utf8');
+  return isUtf8(bytes) ? bytes.toString('utf8') : notText();
+}
+
+function notText(): never {
+  throw new HubError('invalid_input', 'Parse error: the body is not UTF-8.');
 }
 
 function collected(req: IncomingMessage, maxBytes: number, receiving: Receiving): Promise<Buffer> {

@@ -8,7 +8,7 @@ import { type ClientRequest, clientRequest } from './request.ts';
 /** A request that does not come from an MCP client: from the REST API, from smart routing. */
 export interface Invocation extends Pick<
   ClientRequest,
-  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow' | 'client' | 'within'
+  'principal' | 'scope' | 'clientHeaders' | 'view' | 'address' | 'sessionId' | 'senderNow' | 'client' | 'within' | 'via'
 > {
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
   /** `params` as JSON text. Names are those of the view. */
@@ -43,8 +43,12 @@ export type Invoked =
  */
 export function invoke(invocation: Invocation, options: DispatchOptions): Promise<Invoked> {
   const { method, params, signal, stateless = false, heard } = invocation;
-  return new Promise((resolve, reject) => {
-    const reply: Reply = {
+  let reply: Reply | undefined;
+  const gone = (): void => reply?.gone?.();
+  // Of a signal of many calls, those of one run of code, nothing is kept of one that has ended.
+  signal?.addEventListener('abort', gone, { once: true });
+  return new Promise<Invoked>((resolve, reject) => {
+    reply = {
       notify: (text) => {
         heard?.(text, 'server');
         if (memberText(text, 'method') === '"notifications/progress"')
@@ -64,14 +68,13 @@ export function invoke(invocation: Invocation, options: DispatchOptions): Promis
       refused: reject,
       gone: undefined,
     };
-    signal?.addEventListener('abort', () => reply.gone?.(), { once: true });
     const message = { jsonrpc: '2.0', id: 0, method, params: JSON.parse(params) as unknown };
     const { view, sessionId } = invocation;
     heard?.(`{"jsonrpc":"2.0","id":0,"method":"${method}","params":${params}}`, 'client');
     const how = { stateless, session: undefined, sessionId, view, pageSize: 0, reply };
     dispatch(clientRequest({ message, id: '0', params }, invocation, how), options);
-    if (signal?.aborted) reply.gone?.();
-  });
+    if (signal?.aborted) gone();
+  }).finally(() => signal?.removeEventListener('abort', gone));
 }
 
 function invoked(text: string): Invoked {

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { toolOf } from '../core/access/decision.ts';
 import { type HubId, idAt } from '../core/hub-id.ts';
-import { groupOf, resolve } from '../core/access/rules.ts';
-import type { Scope } from '../core/access/scope.ts';
+import { groupOf } from '../core/access/rules.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
-import type { Target } from '../core/access/view.ts';
+import type { Target, Views } from '../core/access/view.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import { memberText } from '../core/json/text.ts';
 import {
@@ -20,6 +19,7 @@ import {
 import { ownServer } from '../core/own-items.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { mcpLimits } from './limits.ts';
+import { forbiddenNow, type MadeCall, madeCall } from './made-call.ts';
 import type { ClientRequest } from './request.ts';
 
 /**
@@ -40,6 +40,7 @@ export interface KeptResultsOptions {
   readonly hub: HubId;
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
+  readonly views: Views;
   /** A value against the `inputSchema` of a tool as JSON text: what is wrong with it. */
   readonly problems: (toolText: string, value: unknown) => readonly unknown[];
 }
@@ -49,9 +50,8 @@ const itemChars = 32;
 
 interface Kept {
   readonly caller: string;
-  readonly server: string;
-  /** The endpoint on which the call was made. */
-  readonly scope: Scope;
+  /** The call that it is the result of. */
+  readonly call: MadeCall;
   readonly all: Items;
   readonly tokens: number;
   readonly chars: number;
@@ -59,7 +59,7 @@ interface Kept {
   readonly until: number;
 }
 
-export function createKeptResults({ hub, settings, catalogue, problems }: KeptResultsOptions): KeptResults {
+export function createKeptResults({ hub, settings, catalogue, views, problems }: KeptResultsOptions): KeptResults {
   // In the order in which they were made.
   const kept = new Map<string, Kept>();
   let chars = 0;
@@ -105,6 +105,14 @@ export function createKeptResults({ hub, settings, catalogue, problems }: KeptRe
     return resultLimit(now, groupOf(now, request.principal, request.scope), target);
   }
 
+  /** Whether the caller could still make the call: what is taken away is not read on in either. */
+  function mayStill(principal: Principal, call: MadeCall): boolean {
+    const { server, key } = call.target;
+    const { all } = views.get(principal, call.scope);
+    if (!all.targets.some((one) => one.server === server && one.key === key)) return false;
+    return forbiddenNow(principal, call, { settings, catalogue }) === undefined;
+  }
+
   return {
     limit,
     shortened(request, target, text) {
@@ -114,12 +122,11 @@ export function createKeptResults({ hub, settings, catalogue, problems }: KeptRe
       const cut = cutResult(text, { tokens, handle, fits: (structured) => fits(target, structured) });
       if (!cut) return text;
       // A short item costs memory of its own.
-      const size = text.length + cut.all.items.length * itemChars;
+      const size = text.length + cut.all.items.length * itemChars + (request.params?.length ?? 0);
       if (size > mcpLimits.keptResultChars / 4) return text;
       keep(handle, {
         caller: principalId(request.principal),
-        server: target.server,
-        scope: request.scope,
+        call: madeCall(request, target),
         all: cut.all,
         tokens,
         chars: size,
@@ -134,9 +141,7 @@ export function createKeptResults({ hub, settings, catalogue, problems }: KeptRe
       const query = given['query'] ?? undefined;
       const one = typeof handle === 'string' ? kept.get(handle) : undefined;
       const isTheirs = one?.caller === principalId(principal) && one.until >= performance.now();
-      const isThere = (kept: Kept): boolean =>
-        resolve(settings(), principal, kept.scope).members.some(({ server }) => server.name === kept.server);
-      if (!one || !isTheirs || !isThere(one))
+      if (!one || !isTheirs || !mayStill(principal, one.call))
         return failure('There is no result with this handle: it ends after 15 minutes. Call the tool again.');
       if (typeof from !== 'number' || !Number.isInteger(from) || from < 0)
         return failure('"from" must be the number of an item; the first is 0.');

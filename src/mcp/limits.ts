@@ -148,6 +148,8 @@ export const mcpLimits = {
   tasksPerPrincipal: 1_000,
   tasks: 20_000,
   taskMs: 24 * 60 * 60_000,
+  /** Arguments longer than this are not kept with a task: policies are then not asked again about its call. */
+  taskArgumentChars: 8 * 1024,
   /** A result longer than this is no handle of a task. */
   taskHandleChars: 64 * 1024,
 

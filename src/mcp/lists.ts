@@ -44,8 +44,11 @@ type Texts = Pick<ViewList, 'texts'>;
 const known = new WeakMap<Texts, Buffer | string>();
 /** Up to this length a text is sent in one piece with what is around it, which costs less than bytes sent apart. */
 const textChars = 8 * 1024;
-/** The text of a whole list would be garbage as large as the list, or twice that: bytes are made of parts. */
-const partChars = 64 * 1024;
+/**
+ * The text of a whole list would be garbage as large as the list, or twice that: bytes are made of parts, short enough
+ * for V8's young generation also where each character takes two bytes.
+ */
+const partChars = 32 * 1024;
 
 function allItems(list: Texts): Buffer | string {
   const before = known.get(list);

@@ -4,6 +4,8 @@ import { anonymous } from '../core/access/principal.ts';
 import type { NewActivity } from '../core/activity.ts';
 import type { ServerSettings } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
+import type { AuditEvent } from '../core/audit.ts';
+import { HubError } from '../core/errors.ts';
 import { createCallRecords, type FinishedCall } from './records.ts';
 
 test.each<[string, ServerSettings[], boolean]>([
@@ -80,4 +82,30 @@ test.each([
   expect(kept[0]).toMatchObject(isKept ? { input, output } : { server: 'files' });
   expect('input' in (kept[0] ?? {})).toBe(isKept);
   expect(kept[1]).not.toHaveProperty('input');
+});
+
+test('a resource that was refused is recorded without the credentials in its URI', () => {
+  const events: AuditEvent[] = [];
+  const records = createCallRecords({
+    called: () => undefined,
+    audit: { counted: (event) => void events.push(event) },
+    activity: { record: () => undefined, afterKeeping: (done) => done() },
+    counts: { count: () => undefined },
+    settings: () => settings({}),
+    clean: (text) => text,
+    hide: (text) => text,
+  });
+  const token = `ghp_${'aB3dE5gH7j'.repeat(4)}`;
+  const uri = `https://user:pw@host.example/x?token=abc&n=${token}`;
+  for (const found of [undefined, { server: 'files', key: uri }]) {
+    const request = {
+      method: 'resources/read',
+      principal: anonymous,
+      view: { resource: () => found },
+      message: { params: { uri } },
+    } as unknown as FinishedCall['request'];
+    records.refusedRead(request, new HubError('policy', 'No.'));
+  }
+  const shown = 'https://••••@host.example/x?token=••••&n=••••';
+  expect(events.map(({ target }) => target)).toEqual([shown, `files/${shown}`]);
 });

@@ -3,10 +3,11 @@ import { getsCallersValues } from '../core/access/per-user.ts';
 import { userOf } from '../core/access/identity.ts';
 import { type Activity, type ActivitySink, type NewActivity, searchServer, unknownServer } from '../core/activity.ts';
 import { actorOf, type AuditEvent, type AuditSink } from '../core/audit.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import type { ErrorCode, HubError } from '../core/errors.ts';
 import type { LargeText } from '../core/json/large-text.ts';
 import { mask } from '../core/mask.ts';
 import type { SpanId } from '../core/tracing.ts';
+import { ownServer } from '../core/own-items.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import { hideSecrets } from '../core/secrets/secret-forms.ts';
 import { scopeId } from '../core/access/scope.ts';
@@ -15,6 +16,7 @@ import type { Target } from '../core/access/view.ts';
 import type { ServerSettings } from '../core/settings/server.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { logLimits } from '../logs/limits.ts';
+import { hideInUrls, hideKnownForms } from '../settings/export/secret-text.ts';
 import type { CallCounts } from '../metrics/calls.ts';
 import { clientNameFor } from './client-name.ts';
 import type { ClientRequest } from './request.ts';
@@ -27,6 +29,11 @@ export interface CallRecords {
   readonly finished: (call: FinishedCall) => void;
   /** A tool call was refused before a server saw it. */
   readonly refused: (call: RefusedCall) => void;
+  /**
+   * Any other request ended with an error of the hub. What decides besides access is for the audit log; in the activity
+   * there is nothing of it.
+   */
+  readonly refusedRead: (request: ClientRequest, error: HubError) => void;
   /** A search or a description was answered. */
   readonly used: (use: SmartUse) => void;
   /**
@@ -74,6 +81,9 @@ export function createCallRecords({
       // Arguments that do not fit are a mistake of a model, and no attempt at what is not allowed.
       if (call.code !== 'invalid_input') audit.counted(refusalOf(call, settings()));
     },
+    refusedRead(request, error) {
+      if (governing.has(error.code)) audit.counted(refusedReadOf(request, error, settings()));
+    },
     used: (use) => keep(smartActivityOf(use, settings(), searches, hide), use.ms),
     afterKeeping: (done) => activity.afterKeeping(done),
   };
@@ -110,7 +120,7 @@ export interface RefusedCall {
   /** Of the error, where there is one. */
   readonly code?: ErrorCode | undefined;
   /** `mcp` when absent. */
-  readonly via?: AuditEvent['via'];
+  readonly via?: AuditEvent['via'] | undefined;
   /** Of W3C trace context. */
   readonly traceId: string | undefined;
   /** See `Activity`. */
@@ -135,11 +145,12 @@ export interface SmartUse {
  * server: a call of a hidden tool leaves the same record as a call of a tool that does not exist.
  */
 export function refusedCall(request: ClientRequest, error: string, code?: ErrorCode): RefusedCall {
-  const { principal, address, scope, view, message } = request;
+  const { principal, address, scope, view, message, via } = request;
   const params = isObject(message.params) ? message.params : {};
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const named = nameIn(params, view.smart !== undefined);
-  const target = view.tool(named) ?? view.unlisted?.(named);
+  const target =
+    named === runCodeTarget.key && view.smart?.code ? runCodeTarget : (view.tool(named) ?? view.unlisted?.(named));
   const [only] = view.kind === 'server' ? view.servers : [];
   const { traceparent } = meta;
   const traceId = request.trace?.recorded?.traceId ?? traceIdIn(traceparent);
@@ -152,10 +163,14 @@ export function refusedCall(request: ClientRequest, error: string, code?: ErrorC
     ms: 0,
     error,
     code,
+    via,
     traceId,
     client: clientNameFor(request),
   };
 }
+
+/** As policies know it. */
+export const runCodeTarget: Target = { server: ownServer, key: 'run_code' };
 
 /** The tool that a call is about: on a smart endpoint the one that `call_tool` was to call. */
 function nameIn({ name, arguments: given }: Record<string, unknown>, isSmart: boolean): string {
@@ -278,6 +293,28 @@ function refusalOf(
   const target = server === unknownServer ? tool : `${server}/${tool}`;
   const actor = actorOf(settings, principal);
   return { actor, address, via, action: 'call', target, after: { why: error }, result: 'refused' };
+}
+
+/** What refuses a request for something that its sender sees. */
+const governing: ReadonlySet<ErrorCode> = new Set(['policy', 'approval', 'guard']);
+
+/** The same of a prompt, a resource, a completion, the result of a task. */
+function refusedReadOf(request: ClientRequest, { message: why }: HubError, settings: Settings): AuditEvent {
+  const { method, message, view, principal, address, via = 'mcp' } = request;
+  const { name, uri, taskId, ref } = isObject(message.params) ? message.params : {};
+  const named = name ?? uri ?? taskId ?? (isObject(ref) ? (ref['name'] ?? ref['uri']) : undefined);
+  const text = typeof named === 'string' ? shownName(named) : method;
+  const found = typeof name === 'string' ? view.prompt(name) : typeof uri === 'string' ? view.resource(uri) : undefined;
+  const target = found ? `${found.server}/${shownName(found.key)}` : text;
+  const actor = actorOf(settings, principal);
+  return { actor, address, via, action: 'read', target, after: { why }, result: 'refused' };
+}
+
+/** The first characters of a name or a URI, without the credentials in it. */
+function shownName(name: string): string {
+  const start = name.slice(0, logLimits.activityPayloadChars);
+  const known = hideKnownForms(start, () => mask);
+  return hideInUrls(known, () => mask).slice(0, 200);
 }
 
 /** The record of a tool call that was refused before it reached a server. */

@@ -110,6 +110,8 @@ export class PostReply implements Reply {
     if (this.#streaming) {
       this.#event(text);
       this.#res.end();
+    } else if (status === 200 && this.#res.json) {
+      this.#res.json(this.#headers, text);
     } else {
       this.#res.writeHead(status, {
         ...this.#headers,

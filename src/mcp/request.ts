@@ -1,5 +1,6 @@
 import { thenMaybe } from '../core/then-maybe.ts';
 import { type Edits, members } from '../core/json/text.ts';
+import type { AuditWay } from '../core/audit.ts';
 import type { Principal } from '../core/access/principal.ts';
 import { isObject, type RpcMessage } from '../core/protocol/rpc.ts';
 import { type ClientCapabilities, capabilitiesOf, noCapabilities } from '../core/protocol/server-requests.ts';
@@ -70,12 +71,14 @@ export interface ClientRequest {
   trace?: RequestTrace | undefined;
   /** The request in the middle of which the hub made this one. */
   readonly within?: RequestTrace | undefined;
+  /** How the audit log names its way; over MCP where it is not said. */
+  readonly via?: AuditWay | undefined;
 }
 
 /** Who sent a message and where to; a `RequestContext` says it. */
 export type Sender = Pick<
   ClientRequest,
-  'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow' | 'client' | 'within'
+  'principal' | 'scope' | 'clientHeaders' | 'address' | 'senderNow' | 'client' | 'within' | 'via'
 >;
 
 /** How a request is to be answered. */
@@ -87,7 +90,7 @@ export type Answering = Pick<
 /** The request that a message is. */
 export function clientRequest(
   { message, id = 'null', params }: Omit<ClientMessage, 'text'>,
-  { principal, scope, clientHeaders, address, senderNow, client, within }: Sender,
+  { principal, scope, clientHeaders, address, senderNow, client, within, via }: Sender,
   { stateless, session, sessionId, view, pageSize, reply, trace }: Answering,
 ): ClientRequest {
   // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added to.
@@ -110,6 +113,7 @@ export function clientRequest(
     client,
     trace,
     within,
+    via,
   };
 }
 

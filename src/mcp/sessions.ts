@@ -104,14 +104,14 @@ export function sendOn({ streams, away }: Pick<LiveSession, 'streams' | 'away'>,
 }
 
 export function createSessions(sealer: Sealer, now: () => number = Date.now, hub: HubId = newHubId()): Sessions {
-  const opened = new BusyMap<string, { readonly token: string; readonly facts: SessionFacts }>();
+  const opened = new BusyMap<string, SessionFacts>(randomEnd);
   const ended = new Map<string, number>();
-  const live = new BusyMap<string, LiveSession>();
+  const live = new BusyMap<string, LiveSession>(randomEnd);
   const logLevels = new Map<string, string>();
 
   function open(token: string): SessionFacts | undefined {
-    const known = opened.get(beginning(token));
-    if (known?.token === token) return known.facts;
+    const known = opened.get(token);
+    if (known) return known;
     const text = sealer.open(token);
     const facts = text === undefined ? undefined : parse(text);
     if (facts) keep(token, facts);
@@ -121,7 +121,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now, hub
   function keep(token: string, facts: SessionFacts): void {
     if (token.length > mcpLimits.openedTokenChars) return;
     if (opened.size >= mcpLimits.openedSessions) opened.clear();
-    opened.set(beginning(token), { token, facts });
+    opened.set(token, facts);
   }
 
   function release(session: LiveSession): void {
@@ -130,7 +130,7 @@ export function createSessions(sealer: Sealer, now: () => number = Date.now, hub
   }
 
   function end(facts: Pick<SessionFacts, 'sid' | 'expiresAt'>, token?: string): void {
-    if (token !== undefined) opened.delete(beginning(token));
+    if (token !== undefined) opened.delete(token);
     if (ended.size >= mcpLimits.endedSessions) forgetExpired(ended, now());
     ended.set(facts.sid, facts.expiresAt);
     logLevels.delete(facts.sid);
@@ -252,10 +252,8 @@ class Live implements LiveSession {
   }
 }
 
-/** What a sealed text begins with is random, so it is enough to find one by: the whole takes longer to hash. */
-function beginning(token: string): string {
-  return token.slice(0, 24);
-}
+/** The ids of sessions and the texts that are sealed end with something random: to hash all of it takes longer. */
+const randomEnd = 8;
 
 function textOf({ sid, principal, scope, revision, expiresAt, abilities, client }: SessionFacts): string {
   return JSON.stringify([sid, principalId(principal), scopeId(scope), revision, expiresAt, abilities, client]);

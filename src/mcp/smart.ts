@@ -1,4 +1,4 @@
-import { HubError } from '../core/errors.ts';
+import { type ErrorCode, HubError } from '../core/errors.ts';
 import { editObject, memberText } from '../core/json/text.ts';
 import { ownServer } from '../core/own-items.ts';
 import { coreLimits } from '../core/limits.ts';
@@ -70,7 +70,7 @@ export function smartCall(
       if (view.code) break;
       const refusal = refusalOf(given, view, options);
       if (!refusal) return callRequest(request, given);
-      records.refused(refusedCall(request, refusal.error ?? ''));
+      records.refused(refusedCall(request, refusal.error ?? '', refusal.code));
       respond(refusal);
       return undefined;
     }
@@ -101,6 +101,7 @@ interface Answer {
   readonly content: string;
   /** What was wrong; the answer is an error then. */
   readonly error?: string;
+  readonly code?: ErrorCode;
   readonly use?: Pick<SmartUse, 'search' | 'described'>;
 }
 
@@ -184,14 +185,14 @@ function refusalOf(given: Record<string, unknown>, view: SmartView, options: Sma
   const { toolName } = given;
   const own = given['arguments'] ?? {};
   const index = place(toolName, view, options);
-  if (index === undefined) return unknownTool('call_tool', toolName);
-  if (!isObject(own)) return failure('"arguments" must be an object.');
+  if (index === undefined) return { ...unknownTool('call_tool', toolName), code: 'not_found' };
+  if (!isObject(own)) return { ...failure('"arguments" must be an object.'), code: 'invalid_input' };
   const text = view.tools.texts.at(index) ?? '{}';
   const problems = options.problems(text, own);
   if (problems.length === 0) return undefined;
   const inputSchema = memberText(text, 'inputSchema') ?? '{}';
   const error = `The arguments do not fit the input schema of ${String(toolName)}. Correct them and call again.`;
-  return { content: editObject(JSON.stringify({ error, problems }), { inputSchema }), error };
+  return { content: editObject(JSON.stringify({ error, problems }), { inputSchema }), error, code: 'invalid_input' };
 }
 
 /** Where a tool stands that can be called now. */

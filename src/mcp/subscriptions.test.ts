@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { logLines } from '../../test/kit/channel-log.ts';
+import { catalogue, settings } from '../../test/kit/snapshots.ts';
 import { HubError } from '../core/errors.ts';
 import { anonymous, type Principal } from '../core/access/principal.ts';
-import type { View, Views } from '../core/access/view.ts';
+import { type View, view as viewOf, type Views } from '../core/access/view.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** A server that counts, as `Watches` would: what is taken back more often than it was agreed to is a mistake. */
@@ -31,8 +32,14 @@ const settled = async (): Promise<void> => {
 
 type Step = ['add' | 'end' | 'move' | 'hide' | 'restart' | 'refuse', number];
 
-/** Every resource is one of the server `s`; nothing else of a view is asked for. */
-const view = { resource: (uri: string) => ({ server: 's', key: uri }) } as unknown as View;
+/** What is seen where each resource leads where it is said; nothing else of a view is asked for. */
+const viewWith = (resource: View['resource']): View => ({
+  ...viewOf(settings({}), catalogue(), anonymous, { kind: 'all' }),
+  resource,
+});
+
+/** Every resource is one of the server `s`. */
+const view = viewWith((uri) => ({ server: 's', key: uri }));
 
 test('whatever comes and goes in whatever order, a server is asked for exactly what is wanted of it', async () => {
   const kinds = fc.constantFrom<Step[0]>('add', 'end', 'move', 'hide', 'restart', 'refuse');
@@ -41,12 +48,10 @@ test('whatever comes and goes in whatever order, a server is asked for exactly w
       const servers = { a: countingServer(), b: countingServer() };
       const retired: ReturnType<typeof countingServer>[] = [];
       const at: ('a' | 'b' | undefined)[] = ['a', 'a', 'b', 'b'];
-      const view = {
-        resource: (uri: string) => {
-          const server = at[Number(uri)];
-          return server && { server, key: uri };
-        },
-      } as unknown as View;
+      const view = viewWith((uri) => {
+        const server = at[Number(uri)];
+        return server && { server, key: uri };
+      });
       const views: Views = { get: () => view };
       const subscriptions = createSubscriptions({
         views,
@@ -186,9 +191,7 @@ test('what may not be seen is not told of, not even between a change and its con
   const hidden = new Set(['x://dir/secret']);
   const views: Views = {
     get: ({ kind }) =>
-      ({
-        resource: (uri: string) => (kind === 'anonymous' && hidden.has(uri) ? undefined : { server: 's', key: uri }),
-      }) as unknown as View,
+      viewWith((uri) => (kind === 'anonymous' && hidden.has(uri) ? undefined : { server: 's', key: uri })),
   };
   const on = countingServer();
   const subscriptions = createSubscriptions({ views, connection: () => ({ on, owner: undefined }), log: logLines() });

@@ -1,11 +1,13 @@
 import { HubError } from '../core/errors.ts';
-import { principalId } from '../core/access/principal.ts';
+import { type Principal, principalId } from '../core/access/principal.ts';
 import { errorResponseText, isObject, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
 import type { ClientRequest, FindTarget } from './request.ts';
 import { mcpLimits } from './limits.ts';
+import { type DecidedBy, forbiddenNow, type MadeCall, madeCall } from './made-call.ts';
 import type { FinishedCall } from './records.ts';
+import { forbidden } from './relay/admission.ts';
 import type { Sessions } from './sessions.ts';
 
 /**
@@ -50,7 +52,8 @@ export function undeclaredTasks({ stateless, message, method, id }: ClientReques
 
 /**
  * Whose task is at which server. A task belongs to the principal whose call made it, for whom it exists as long as the
- * tool that made it; for all others there is no such task. Kept in memory: a restart of the hub forgets it, as a
+ * tool that made it; for all others there is no such task. While a policy forbids the call, requests about its task
+ * are refused. Kept in memory: a restart of the hub forgets it, as a
  * restart of a server forgets the task.
  */
 export interface Tasks {
@@ -58,15 +61,16 @@ export interface Tasks {
   learn(call: FinishedCall): void;
   /**
    * Where a request about a task goes. Throws HubError `invalid_input`, or `not_found` alike for what is not there and
-   * what is another's.
+   * what is another's, or `policy`.
    */
   readonly addressed: FindTarget;
   /** The server that has the task of a request about it; undefined where `addressed` throws. */
   serverOf(request: ClientRequest): string | undefined;
   /**
-   * `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did.
+   * `notifications/tasks/status`: told to the session whose call made the task, as long as it sees the tool that did
+   * and no policy forbids the call. `text` is made only then.
    */
-  changed(server: string, message: RpcMessage, text: string, sessions: Pick<Sessions, 'byId'>): void;
+  changed(server: string, message: RpcMessage, text: () => string, sessions: Pick<Sessions, 'byId'>): void;
   /** Whether a server has a task whose result may still be asked for. */
   isOpenAt(server: string): boolean;
   readonly size: number;
@@ -74,6 +78,8 @@ export interface Tasks {
 
 interface Known {
   readonly target: Target;
+  /** As policies are asked about it; its arguments as JSON text. Undefined where those are too long to keep. */
+  readonly call: (Omit<MadeCall, 'args'> & { readonly argsText: string }) | undefined;
   readonly owner: string;
   readonly sid: string | undefined;
   readonly life: unknown;
@@ -82,7 +88,7 @@ interface Known {
   isOver?: true;
 }
 
-export interface TasksOptions {
+export interface TasksOptions extends DecidedBy {
   readonly views: Views;
   /**
    * A value that changes as soon as the server may use the ids of its tasks again: for other clients, or as another
@@ -91,7 +97,8 @@ export interface TasksOptions {
   readonly life: (server: string) => unknown;
 }
 
-export function createTasks({ views, life }: TasksOptions, now: () => number = Date.now): Tasks {
+export function createTasks(options: TasksOptions, now: () => number = Date.now): Tasks {
+  const { views, life } = options;
   /** By server and id: two servers may use the same id for their tasks. */
   const byServer = new Map<string, Known>();
   /** By owner, then by id. */
@@ -157,6 +164,7 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       const sid = request.session?.facts.sid;
       const known = {
         target,
+        call: callOf(request, target),
         owner,
         sid,
         life: life(target.server),
@@ -171,6 +179,8 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       if (id === undefined) throw new HubError('invalid_input', `${request.method} needs params.taskId, a string.`);
       const known = seen(request);
       if (!known) throw new HubError('not_found', `Unknown task: ${id.slice(0, 300)}`);
+      const refused = refusalOf(known, request.principal, options);
+      if (refused) throw refused;
       return { target: { server: known.target.server, key: id }, edits: {} };
     },
     changed(server, message, text, sessions) {
@@ -179,7 +189,8 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       const session = sessions.byId(known?.sid ?? '');
       if (!known || !session) return;
       const { principal, scope } = session.facts;
-      if (isVisible(known.target, views.get(principal, scope))) session.send(text);
+      if (isVisible(known.target, views.get(principal, scope)) && !refusalOf(known, principal, options))
+        session.send(text());
     },
     isOpenAt(server) {
       for (const [key, known] of byServer)
@@ -190,6 +201,19 @@ export function createTasks({ views, life }: TasksOptions, now: () => number = D
       return byServer.size;
     },
   };
+}
+
+/** Why its caller may not use it now; undefined where no policy forbids the call that made it. */
+function refusalOf({ call }: Known, principal: Principal, by: DecidedBy): HubError | undefined {
+  const args = call && (JSON.parse(call.argsText) as MadeCall['args']);
+  const policy = args && forbiddenNow(principal, { ...call, args }, by);
+  return policy && forbidden(policy.policy, policy.message, call.target);
+}
+
+function callOf(request: ClientRequest, target: Target): Known['call'] {
+  const { args, ...call } = madeCall(request, target);
+  const argsText = JSON.stringify(args);
+  return argsText.length > mcpLimits.taskArgumentChars ? undefined : { ...call, argsText };
 }
 
 /** The task that a message names. */
@@ -220,9 +244,9 @@ function isLast(answer: FinishedCall['answer']): boolean {
   return state['status'] === 'failed' || state['status'] === 'cancelled' || state['result'] !== undefined;
 }
 
-function isVisible(target: Target, { lists, smart }: View): boolean {
-  const { targets } = smart?.tools ?? lists.tools;
-  return targets.some(({ server, key }) => server === target.server && key === target.key);
+/** Also of a tool for apps alone, which pages call. */
+function isVisible(target: Target, { all }: View): boolean {
+  return all.targets.some(({ server, key }) => server === target.server && key === target.key);
 }
 
 function keyOf(server: string, id: string): string {

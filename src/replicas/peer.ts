@@ -15,6 +15,8 @@ export interface Peer {
   readonly isReachable: boolean;
   /** It is about to stop: what is under way there is still passed on to it. */
   readonly isLeaving: boolean;
+  /** It said that it stops, and may have ended since. */
+  readonly saidGoodbye: boolean;
   /**
    * It has missed questions, and what was sent to it before may still be answered: nothing more is begun there, and
    * what only it has is still passed on to it.
@@ -90,6 +92,10 @@ class OtherHub implements Peer {
 
   get isLeaving(): boolean {
     return this.#reached !== undefined && this.#leavingSince !== undefined;
+  }
+
+  get saidGoodbye(): boolean {
+    return this.#leavingSince !== undefined;
   }
 
   get isSilent(): boolean {

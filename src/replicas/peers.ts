@@ -12,12 +12,13 @@ export type HubPlace = 'here' | 'reachable' | 'leaving' | 'silent' | 'unreachabl
 export interface Peers {
   get(id: HubId): Peer | undefined;
   placeOf(id: HubId): HubPlace;
-  reachable(): HubId[];
   /** Whether one of them asked from this address. */
   isAt(address: string): boolean;
   /** Those that may take over what belonged to others. */
   heirs(): HubId[];
   readonly size: number;
+  /** How many have not said that they stop, and how many can be reached. */
+  counts(): { readonly known: number; readonly reachable: number };
   /** What the table has now. */
   learn(rows: readonly HubRow[]): void;
   /** Asks each whether it is there. */
@@ -58,7 +59,7 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
     log.error(differentSecrets, { hub: id, version });
   }
 
-  function meet(row: HubRow): void {
+  function add(row: HubRow): void {
     if (row.id === own || !row.isThere || peers.has(row.id)) return;
     if (row.secretHash !== ownHash) return tellOfStranger(row);
     const peer = createPeer(row, { own, passes, changed });
@@ -74,14 +75,18 @@ export function createPeers({ own, ownHash, passes, log }: PeersOptions): Peers 
       if (peer.isReachable) return 'reachable';
       return peer.isLeaving ? 'leaving' : peer.isSilent ? 'silent' : 'unreachable';
     },
-    reachable: () => [...peers.values()].filter(({ isReachable }) => isReachable).map(({ id }) => id),
     isAt: (address) => [...peers.values()].some((peer) => peer.address === address),
     heirs: () => [...peers.values()].filter((one) => one.isReachable && one.isSettled).map(({ id }) => id),
     get size() {
       return peers.size;
     },
+    counts() {
+      const all = [...peers.values()];
+      const known = all.filter(({ saidGoodbye }) => !saidGoodbye).length;
+      return { known, reachable: all.filter(({ isReachable }) => isReachable).length };
+    },
     learn(rows) {
-      for (const row of rows) meet(row);
+      for (const row of rows) add(row);
       for (const peer of peers.values()) {
         const row = rows.find(({ id }) => id === peer.id);
         // A row that is missing says little: the table may have been emptied. One that stops says so itself.

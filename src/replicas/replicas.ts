@@ -31,7 +31,10 @@ export interface Replicas {
   hello(url: string, address: string | undefined): string | undefined;
   /** Whether another hub asked from this address: it has connections for all of its clients. */
   isHubAt(address: string): boolean;
-  /** Hubs with the same secret, this one included, and how many of them can be reached. */
+  /**
+   * Hubs with the same secret, this one included, and how many of them can be reached. One that said that it stops is
+   * none of them: it is no fault that it is not there.
+   */
   counts(): { readonly known: number; readonly reachable: number };
 }
 
@@ -111,7 +114,10 @@ export function createReplicas(options: ReplicasOptions): OpenReplicas {
       if (asked.isLeaving) peer?.leaves();
       return helloAnswer(id, asked.nonce, { now: performance.now(), isSettled }, passes);
     },
-    counts: () => ({ known: peers.size + 1, reachable: peers.reachable().length + 1 }),
+    counts() {
+      const { known, reachable } = peers.counts();
+      return { known: known + 1, reachable: reachable + 1 };
+    },
     join(urls, settled) {
       void settled.then(() => (isSettled = true));
       table = hubTable(database, { id, urls, secretHash: ownHash, version });

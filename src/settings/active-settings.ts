@@ -31,10 +31,15 @@ export interface Snapshot {
  */
 export interface ActiveSettings {
   readonly snapshot: Snapshot;
-  /** Of the stored document that `snapshot` is; undefined when none is stored any more. */
-  readonly revision: string | undefined;
+  /**
+   * What a change is made from: the document in force, or, with `isBrokenBeside`, the stored one. `revision` is
+   * undefined when it is not stored any more.
+   */
+  readonly base: { readonly document: Frozen<SettingsDocument>; readonly revision: string | undefined };
   /** Why what is stored is not in force. */
   readonly lastError: HubError | undefined;
+  /** `lastError` is of what is read beside the stored document, which itself can be used. */
+  readonly isBrokenBeside: boolean;
   /** Takes over what is stored if it is good; else says why not and keeps what there is. */
   take(loaded: Loaded): void;
   /** Puts a valid and stored document in force. It is frozen from then on. */
@@ -55,17 +60,22 @@ export function createActiveSettings(
   let json = JSON.stringify(readAs(first.document));
   let revision: string | undefined = first.revision;
   let lastError: HubError | undefined;
+  /** The stored document while only what is read beside it is broken. */
+  let beside: ActiveSettings['base'] | undefined;
   tell(first.warnings);
 
   return {
     get snapshot() {
       return snapshot;
     },
-    get revision() {
-      return revision;
+    get base() {
+      return beside ?? { document: snapshot.document, revision };
     },
     get lastError() {
       return lastError;
+    },
+    get isBrokenBeside() {
+      return beside !== undefined;
     },
     take,
     accept,
@@ -76,6 +86,7 @@ export function createActiveSettings(
   };
 
   function take(loaded: Loaded): void {
+    beside = undefined;
     if (loaded.kind === 'missing') return miss();
     if (loaded.kind === 'broken') return refuse(loaded.error);
     if (loaded.revision === revision && lastError === undefined && JSON.stringify(readAs(loaded.document)) === json)
@@ -87,12 +98,16 @@ export function createActiveSettings(
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       refuse(error);
+      // The one in force, or what another hub has written meanwhile.
+      if (loaded.revision === revision || canBeUsed(loaded.document))
+        beside = { document: freeze(loaded.document as SettingsDocument), revision: loaded.revision };
     }
   }
 
   function accept({ settings, document, warnings, ...stored }: Accepted): void {
     if (lastError !== undefined) log.info(`The ${name} is in order again.`);
     lastError = undefined;
+    beside = undefined;
     revision = stored.revision;
     tell(warnings);
     // What is read beside it (a folder of policies) counts too.
@@ -133,6 +148,17 @@ export function createActiveSettings(
     const now = new Set(warnings.map(({ path, message }) => `${path}: ${message}`));
     for (const text of now) if (!told.has(text)) log.warn(`In the ${name}, ${text}`);
     told = now;
+  }
+}
+
+/** Whether a document can be used as it is written. */
+function canBeUsed(document: unknown): boolean {
+  try {
+    parseSettings(document);
+    return true;
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
@@ -8,6 +8,7 @@ import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { type Holder, lockHolder, takeLock } from '../disk/folder-lock.ts';
 import type { FullDiskRetry } from '../disk/full-disk-retry.ts';
 import { closeContentToOthers, closeToOthers } from '../disk/permissions.ts';
+import { notForOneProgram } from '../disk/system-folder.ts';
 import { temporaryName } from '../disk/write-file-atomic.ts';
 
 /** The hub's own folder (`DATA_DIR`), locked for this process. The code that opened it closes it. */
@@ -22,16 +23,21 @@ export interface DataDir {
    * silently end every session and token.
    */
   secret(name: string, bytes: number): Buffer;
-  /** Releases the folder. Idempotent. */
+  /** Tries once more to keep the secrets that a full disk had no room for: what they sealed would be lost with them. */
+  keepSecrets(): void;
+  /** Does `keepSecrets`, and releases the folder. Idempotent. */
   close(): void;
 }
 
 /**
- * Makes the folder if need be (0700), locks it, and closes it and what is in it to other users. Throws HubError
- * `misconfigured` (cannot be used) or `conflict` (another hub has it).
+ * Makes the folder if need be (0700), locks it, and closes it and what is in it to other users, unless it is one that
+ * all users may write to. Throws HubError `misconfigured` (cannot be used, or is of the whole machine) or `conflict`
+ * (another hub has it).
  */
 export async function openDataDir(folder: string, log: Logger, room: FullDiskRetry): Promise<DataDir> {
   const path = resolve(folder);
+  const why = notForOneProgram(path);
+  if (why !== undefined) throw new HubError('misconfigured', `Cannot use data folder ${path} (DATA_DIR): ${why}`);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     room.keep('new files', () => tryToWrite(path));
@@ -43,14 +49,28 @@ export async function openDataDir(folder: string, log: Logger, room: FullDiskRet
     cannot: `Cannot use data folder ${path}`,
     instead: 'give this one another DATA_DIR',
   });
-  closeToOthers(`data folder ${path}`, path, log);
-  closeContentToOthers(path, log);
+  if (isShared(path)) {
+    const own = join(path, 'toolhub');
+    log.warn(`Other programs use data folder ${path} too: it is not closed to them. Set DATA_DIR to one like ${own}`);
+  } else {
+    closeToOthers(`data folder ${path}`, path, log);
+    closeContentToOthers(path, log);
+  }
+  const secrets = secretsIn(path, room);
   return {
     path,
     announce: (url) => room.keep(`who has ${path}`, () => lock.announce(url)),
-    secret: secretIn(path, room),
-    close: () => lock.release(),
+    ...secrets,
+    close() {
+      secrets.keepSecrets();
+      lock.release();
+    },
   };
+}
+
+/** Made for all users of the machine: closed to others, it would end what they do there. */
+function isShared(path: string): boolean {
+  return (statSync(path).mode & 0o1000) !== 0;
 }
 
 /** Throws HubError `misconfigured` for a folder in which a restore was interrupted: it has a part of each. */
@@ -81,26 +101,40 @@ function tryToWrite(path: string): void {
   }
 }
 
-function secretIn(folder: string, room: FullDiskRetry): DataDir['secret'] {
-  /** Those that a full disk has had no room for. */
+function secretsIn(folder: string, room: FullDiskRetry): Pick<DataDir, 'secret' | 'keepSecrets'> {
+  /** By path, those that a full disk has had no room for. */
   const unwritten = new Map<string, Buffer>();
-  return (name, bytes) => {
-    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`Not a secret's name: ${name}`);
-    const path = join(folder, `${name}.secret`);
-    try {
-      if (!existsSync(path)) {
-        const made = unwritten.get(name) ?? randomBytes(bytes);
-        room.keep(`the secret ${path}`, () => void createFile(path, `${made.toString('hex')}\n`));
-        if (!existsSync(path)) unwritten.set(name, made);
+  const write = (path: string, made: Buffer): void => {
+    if (createFile(path, `${made.toString('hex')}\n`)) unwritten.delete(path);
+  };
+  return {
+    secret(name, bytes) {
+      if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`Not a secret's name: ${name}`);
+      const path = join(folder, `${name}.secret`);
+      try {
+        if (!existsSync(path)) {
+          const made = unwritten.get(path) ?? randomBytes(bytes);
+          room.keep(`the secret ${path}`, () => write(path, made));
+          if (!existsSync(path)) unwritten.set(path, made);
+        }
+        const kept = unwritten.get(path);
+        if (kept !== undefined) return kept;
+        chmodSync(path, 0o600);
+        return parseSecret(readFileSync(path, 'utf8'), bytes, path);
+      } catch (error) {
+        if (error instanceof HubError || errnoOf(error) === undefined) throw error;
+        throw diskError(error, `Cannot keep the secret ${path}`, path);
       }
-      const kept = unwritten.get(name);
-      if (kept !== undefined) return kept;
-      chmodSync(path, 0o600);
-      return parseSecret(readFileSync(path, 'utf8'), bytes, path);
-    } catch (error) {
-      if (error instanceof HubError || errnoOf(error) === undefined) throw error;
-      throw diskError(error, `Cannot keep the secret ${path}`, path);
-    }
+    },
+    keepSecrets() {
+      for (const [path, made] of unwritten) {
+        try {
+          write(path, made);
+        } catch {
+          // The log has said that there is no room.
+        }
+      }
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { diskError, errnoOf } from '../disk/disk-error.ts';
 import { closeToOthers } from '../disk/permissions.ts';
 import { linkTarget, writeFileAtomic } from '../disk/write-file-atomic.ts';
 import type { Loaded, Saved, SettingsBackend, SettingsDocument } from './backend.ts';
-import { parseJsonText } from './document/syntax.ts';
+import { notJson, parseJsonText } from './document/syntax.ts';
 import { settingsLimits } from './limits.ts';
 import { watchFile } from './watch-file.ts';
 
@@ -26,7 +26,7 @@ export function settingsFile(file: string, log?: Logger): SettingsBackend {
   return {
     name: `settings file ${path}`,
     load: async () => {
-      if (log) closeToOthers(`settings file ${path}`, path, { ...log, warn: warnOnce });
+      if (log) closeToOthers(`settings file ${path}`, path, { ...log, warn: warnOnce }, 'file');
       return load(path);
     },
     save: (document, basedOn) => save(path, document, basedOn),
@@ -99,7 +99,12 @@ async function writeInPlace(path: string, bytes: Buffer, old: Buffer): Promise<v
 /** The file's content; undefined when there is none. */
 function readBytes(path: string): Buffer | undefined {
   try {
-    const { size } = statSync(path);
+    const found = statSync(path);
+    // A device or a pipe may never end.
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new HubError('misconfigured', `Cannot read settings file ${path}: it is no file, but a device or a pipe.`);
+    }
+    const { size } = found;
     if (size > settingsLimits.settingsBytes) {
       throw new HubError(
         'too_large',
@@ -122,12 +127,11 @@ function revisionOf(bytes: Buffer | undefined): string | undefined {
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
+  } catch {
+    // What cannot be decoded becomes U+FFFD.
+    const text = new TextDecoder().decode(bytes);
     const message = 'the file is not UTF-8 text; save it as UTF-8 (PowerShell: Set-Content -Encoding utf8)';
-    throw new HubError('invalid_input', `Not valid JSON: ${message}`, {
-      cause: error,
-      problems: [{ path: 'line 1, column 1', message }],
-    });
+    throw notJson(text, Math.max(text.indexOf('\ufffd'), 0), message);
   }
 }
 

@@ -1,13 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { HubError } from '../core/errors.ts';
+import { overrideProblems } from '../core/access/tool-override.ts';
 import { addressesInput, parseInput, timeInput } from '../core/input.ts';
 import { type ProblemCode, problemNamed, problemTable, problemText } from '../core/problems.ts';
+import { compileSchema } from '../core/schema/check.ts';
+import type { ToolOverride } from '../core/settings/server.ts';
+import { newReport } from './document/report.ts';
 import { groupNameInput } from './group/group-input.ts';
 import { parseClientConfig } from './import/client-config.ts';
 import { newKeyInput } from './key/key-input.ts';
 import { checkServer } from './server/check-server.ts';
 import { slotValueProblem } from './server/credential-template.ts';
 import { serverNameProblem } from './server/server-entry.ts';
+import { newPromptInput, newResourceInput } from './own/own-shape.ts';
+import { readGuards } from './system/guards-shape.ts';
+import { readPolicies } from './system/policies-shape.ts';
 import { newUserInput, usernameInput } from './user/user-input.ts';
 
 // What forms are refused for has a name, found by its words: a sentence that is made elsewhere in other words would be
@@ -26,6 +33,24 @@ function refused(schema: Schema, value: unknown): readonly string[] {
 
 const server = (config: unknown, name = 'x') => checkServer(name, config).problems.map(({ message }) => message);
 const slots = (credentialTemplate: unknown) => server({ command: 'x', args: [], credentialTemplate });
+const fine = 'forbid(principal, action, resource);';
+const policies = (given: Parameters<typeof readPolicies>[0]) => {
+  const report = newReport();
+  readPolicies(given, [], report);
+  return report.problems.map(({ message }) => message);
+};
+const guard = { on: ['call' as const], url: 'https://guard.example' };
+const guards = (given: Parameters<typeof readGuards>[0]) => {
+  const report = newReport();
+  readGuards(given, () => true, report);
+  return report.problems.map(({ message }) => message);
+};
+const tools = [
+  { key: 't', text: '{"name":"t","inputSchema":{"properties":{"q":{}},"required":["q"]}}' },
+  { key: 'u', text: '{"name":"u"}' },
+];
+const overridden = (override: ToolOverride) => overrideProblems(tools, 't', override).map(({ message }) => message);
+const fits = (schema: unknown, value: unknown) => compileSchema(schema)(value).problems.map(({ message }) => message);
 const slot = { target: 'headers', name: 'X' } as const;
 
 const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined)[]])[] = [
@@ -77,6 +102,39 @@ const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined
     'slot_no_arguments',
     () => server({ url: 'https://x.example', credentialTemplate: [{ target: 'args', name: 'A' }] }),
   ],
+  ['own_name_letters', () => refused(newPromptInput, { name: 'a b', template: '' })],
+  ['argument_letters', () => refused(newPromptInput, { name: 'a', template: '', arguments: [{ name: 'a b' }] })],
+  ['uri', () => refused(newResourceInput, { uri: 'a b', content: '' })],
+  ['tool_name_letters', () => server({ command: 'x', tools: { t: { name: 'a b' } } })],
+  ['tool_name_taken', () => server({ command: 'x', tools: { t: { name: 'a' }, u: { name: 'a' } } })],
+  [
+    'range_calls',
+    () => refused(newUserInput, { username: 'ann', password: 'longer than it', limits: { callsPerDay: 0 } }),
+  ],
+  ['id_letters', () => policies([{ id: 'a/b', text: fine }])],
+  [
+    'same_as',
+    () =>
+      policies([
+        { id: 'a', text: fine },
+        { id: 'a', text: fine },
+      ]),
+  ],
+  ['id_digits', () => guards([{ ...guard, id: '7' }])],
+  ['id_secrets', () => guards([{ ...guard, id: 'secrets' }])],
+  ['tool_name_in_use', () => overridden({ name: 'u' })],
+  ['hidden_required', () => overridden({ arguments: [['q', { hidden: true }]] })],
+  [
+    'policy_unreadable',
+    () => policies([{ id: 'a', text: `forbid(principal, action, resource) when { context${'.a'.repeat(15_000)} };` }]),
+  ],
+  ['policy_empty', () => policies([{ id: 'a', text: '' }])],
+  ['policy_template', () => policies([{ id: 'a', text: 'forbid(principal == ?principal, action, resource);' }])],
+  ['policy_deep', () => policies([{ id: 'a', text: '('.repeat(10_000) }])],
+  ['policy_long', () => policies([{ id: 'a', text: ' '.repeat(1_000_000) }])],
+  ['value_type', () => fits({ type: 'string' }, 1)],
+  ['value_one_of', () => fits({ enum: ['a', 'b'] }, 1)],
+  ['value_not_here', () => fits({ properties: { a: false } }, { a: 1 })],
   ['pasted_unknown', () => parseClientConfig('some words').problems.map(({ message }) => message)],
   ['pasted_json', () => parseClientConfig('{"mcpServers": {').problems.map(({ message }) => message)],
 ];
@@ -89,10 +147,13 @@ describe('what is wrong with a value', () => {
   test('is found by each sentence of the table, with what it names, and by no other', () => {
     for (const code of Object.keys(problemTable) as ProblemCode[]) {
       const names = [...problemTable[code].matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name);
-      const values = Object.fromEntries(names.map((name) => [name, `a ${name} of "{{it}}"`]));
+      const isNumber = (name: string) => name === 'most' || name === 'least';
+      const values = Object.fromEntries(names.map((name) => [name, isNumber(name) ? '7' : `a ${name} of "{{it}}"`]));
       expect(problemNamed(problemText(code, values))).toEqual({ code, values });
     }
     expect(problemNamed('is odd')).toBeUndefined();
+    expect(problemNamed('line 2, column 3: has no policy.')).toEqual({ code: 'policy_empty', values: {} });
+    expect(problemNamed('must be at most 7 arguments')).toBeUndefined();
     expect(problemNamed(`must have at least ${'9'.repeat(1_000)} characters`)).toBeUndefined();
   });
 });

@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { atEnd } from '../../test/kit/at-end.ts';
 import { addServer, program, refusalOf, settingsPlace } from '../../test/kit/settings-place.ts';
 import type { SettingsPlace } from '../../test/kit/settings-place.ts';
 import { settingsFile } from './file.ts';
+import { withPolicyFiles } from './system/policy-folder.ts';
 import { openSettings } from './store.ts';
 
 let place: SettingsPlace;
@@ -44,6 +46,14 @@ describe('the start', () => {
     expect(readFileSync(path).length).toBeGreaterThanOrEqual(0);
   });
 
+  test('a file that is not UTF-8 is refused once, at the line where it is not', async () => {
+    writeFileSync(path, Buffer.from('{\n  "mcpServers": {},\n  "name": "caf\xe9"\n}', 'latin1'));
+    const error = await refusalOf(place.open());
+    const told = 'line 3, column 15: the file is not UTF-8 text';
+    expect(error.message).toContain(told);
+    expect(error.problems.filter(({ path: where }) => !error.message.includes(where))).toEqual([]);
+  });
+
   test('a folder in the place of the file, and a place that does not exist, are told apart', async () => {
     mkdirSync(path);
     expect((await refusalOf(place.open())).message).toContain('is a folder (EISDIR). Docker makes one');
@@ -52,6 +62,64 @@ describe('the start', () => {
       `${join(folder, 'no')} does not exist (ENOENT). Create it first.`,
     );
   });
+});
+
+test('while the folder of policies is away, what an edit itself has wrong is told as in any other change', async () => {
+  const policyFolder = join(folder, 'policies');
+  mkdirSync(policyFolder);
+  const admin = { username: 'ann', isAdmin: true };
+  place.write({ users: [admin], systemConfig: { policyFolder } });
+  const store = await openSettings({ backend: settingsFile(path), log: silent, readAs: withPolicyFiles });
+  atEnd(() => store.close());
+  rmdirSync(policyFolder);
+  await store.refresh();
+  const change = (systemConfig: Record<string, unknown>) =>
+    refusalOf(
+      store.change((draft) => {
+        draft.systemConfig = systemConfig;
+      }),
+    );
+  const policies = [{ id: 'a', text: 'forbid(' }];
+  expect(await change({ policies })).toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('line 1, column') as string,
+  });
+  expect(await change({ policyFolder, policies })).toMatchObject({ code: 'invalid_input' });
+  expect(await change({ policyFolder: `${policyFolder}-other` })).toMatchObject({ code: 'invalid_input' });
+  expect(await change({ policyFolder, nameSeparator: '_' })).toMatchObject({ code: 'conflict' });
+  const lockout = await change({ auth: { passwordLogin: false, breakGlass: 'ann' } });
+  expect(lockout).toMatchObject({ code: 'invalid_input', problems: [{ path: 'systemConfig.auth.breakGlass' }] });
+});
+
+test('while the folder of policies is away, what another hub saves can be changed as what is in force can', async () => {
+  const policyFolder = join(folder, 'policies');
+  mkdirSync(policyFolder);
+  place.write({ systemConfig: { policyFolder } });
+  const store = await openSettings({ backend: settingsFile(path), log: silent, readAs: withPolicyFiles });
+  atEnd(() => store.close());
+  rmdirSync(policyFolder);
+  // Another hub, which has the folder.
+  await (await place.open()).change(addServer('a'));
+  await store.refresh();
+  expect([store.lastError?.code, store.current.servers.has('a')]).toEqual(['invalid_input', false]);
+  expect(await refusalOf(store.change(addServer('b')))).toMatchObject({ code: 'conflict' });
+  await store.change((draft) => {
+    addServer('b')(draft);
+    draft.systemConfig = {};
+  });
+  expect([[...store.current.servers.keys()], store.lastError]).toEqual([['a', 'b'], undefined]);
+
+  // What is wrong in the document itself has to be corrected there.
+  place.write({ groups: [{ name: 5 }], systemConfig: { policyFolder } });
+  const cleared = store.change((draft) => void (draft.systemConfig = {}));
+  expect(await refusalOf(cleared)).toMatchObject({ code: 'conflict' });
+});
+
+test('a device in the place of the file, which may never end, is not read', async () => {
+  symlinkSync('/dev/null', path);
+  const found = await settingsFile(path).load();
+  if (found.kind !== 'broken') throw new Error(found.kind);
+  expect(found.error.message).toBe(`Cannot read settings file ${path}: it is no file, but a device or a pipe.`);
 });
 
 test('a change keeps everything it does not touch: unknown members, order, indentation, line breaks, the last line', async () => {

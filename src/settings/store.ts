@@ -75,7 +75,7 @@ export interface OpenSettings {
 export async function openSettings(options: OpenSettings): Promise<SettingsStore> {
   const { backend, log, readAs = (document) => document, changed = () => undefined } = options;
   const first = await start(options);
-  const inForce = createActiveSettings(backend.name, log, first, readAs);
+  const active = createActiveSettings(backend.name, log, first, readAs);
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -87,17 +87,17 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
   };
   const refresh = async () => {
     if (closed) return;
-    const before = inForce.snapshot.document;
-    inForce.take(await loadSettled(backend));
-    const after = inForce.snapshot.document;
+    const before = active.snapshot.document;
+    active.take(await loadSettled(backend));
+    const after = active.snapshot.document;
     if (after !== before) changed({ before, after, by: 'stored' });
   };
   const change = async <T>(edit: (draft: SettingsDocument) => T, by: ChangedBy | 'hub'): Promise<T> => {
     for (let attempt = 0; attempt < settingsLimits.settingsAttempts; attempt++) {
       if (closed) throw new HubError('not_ready', 'Cannot change the settings: the hub is stopping.');
       await refresh();
-      const done = await changeOnce(backend, inForce, edit, readAs);
-      if (done?.before) changed({ before: done.before, after: inForce.snapshot.document, by });
+      const done = await changeOnce(backend, active, edit, readAs);
+      if (done?.before) changed({ before: done.before, after: active.snapshot.document, by });
       if (done !== undefined) return done.result;
     }
     throw saying('conflict', 'settings_busy', { name: backend.name });
@@ -117,21 +117,21 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
 
   return {
     get current() {
-      return inForce.snapshot.settings;
+      return active.snapshot.settings;
     },
     get document() {
-      return inForce.snapshot.document;
+      return active.snapshot.document;
     },
     get version() {
-      return inForce.snapshot.version;
+      return active.snapshot.version;
     },
     get lastError() {
-      return inForce.lastError;
+      return active.lastError;
     },
     firstStart: first.isNew,
     change: (edit, by) => inTurn(() => change(edit, by ?? 'hub')),
     refresh: () => inTurn(refresh),
-    subscribe: (listener) => inForce.subscribe(listener),
+    subscribe: (listener) => active.subscribe(listener),
     async close() {
       closed = true;
       await watcher.close();
@@ -146,27 +146,48 @@ export async function openSettings(options: OpenSettings): Promise<SettingsStore
  */
 async function changeOnce<T>(
   backend: SettingsBackend,
-  inForce: ActiveSettings,
+  active: ActiveSettings,
   edit: (draft: SettingsDocument) => T,
   readAs: (document: unknown) => unknown,
 ): Promise<{ result: T; before?: SettingsDocument } | undefined> {
-  const { lastError, revision, snapshot } = inForce;
-  if (lastError !== undefined) {
-    const options = { cause: lastError, problems: lastError.problems };
-    throw saying('conflict', 'settings_broken', { name: backend.name, why: lastError.message }, options);
-  }
-  const draft = withIds(withHashedKeys(snapshot.document));
+  const { lastError, isBrokenBeside, base, snapshot } = active;
+  const broken = (error: HubError): HubError => {
+    const options = { cause: error, problems: error.problems };
+    return saying('conflict', 'settings_broken', { name: backend.name, why: error.message }, options);
+  };
+  // What is broken beside the document (a folder of policies) may be what the edit no longer names.
+  if (lastError !== undefined && !isBrokenBeside) throw broken(lastError);
+  const draft = withIds(withHashedKeys(base.document));
   const before = JSON.stringify(draft);
   const result = edit(draft);
   hashKeys(draft);
   const document = plain(draft);
   // Nothing to write, unless the document is gone from where it is kept.
-  if (revision !== undefined && JSON.stringify(document) === before) return { result };
-  const { settings, warnings } = parseChanged(readAs(document), readAs(snapshot.document));
-  const saved = await backend.save(document, revision);
+  if (base.revision !== undefined && JSON.stringify(document) === before) {
+    if (lastError !== undefined) throw broken(lastError);
+    return { result };
+  }
+  const { settings, warnings } = parsedChange(document);
+  const saved = await backend.save(document, base.revision);
   if (saved.kind === 'stale') return undefined;
-  inForce.accept({ settings, document, revision: saved.revision, warnings });
+  active.accept({ settings, document, revision: saved.revision, warnings });
   return { result, before: JSON.parse(before) as SettingsDocument };
+
+  function parsedChange(changed: SettingsDocument): ReturnType<typeof parseChanged> {
+    try {
+      return parseChanged(readAs(changed), { document: readAs(base.document), settings: snapshot.settings });
+    } catch (error) {
+      // What the edit itself has wrong is told as in any other change.
+      throw error instanceof HubError && lastError && hasNoOther(error, lastError) ? broken(error) : error;
+    }
+  }
+}
+
+/** Whether all problems of `error` were there before the change, in `before`. */
+function hasNoOther({ problems }: HubError, before: HubError): boolean {
+  return problems.every(({ path, message }) =>
+    before.problems.some((one) => one.path === path && one.message === message),
+  );
 }
 
 interface Start extends Accepted {

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../test/kit/at-end.ts';
 import { databaseWaitMs, places, sharedPostgres, silent, tempFolder } from '../../test/kit/databases.ts';
+import { setLimits } from '../../test/kit/limits.ts';
 import { until } from '../../test/kit/until.ts';
+import { databaseLimits } from '../database/limits.ts';
 import type { DatabasePlace } from '../database/open.ts';
 import { createDatabase } from '../database/supervise.ts';
 import type { SettingsDocument } from './backend.ts';
@@ -92,6 +94,7 @@ test('two hubs see each other’s changes, and none is lost when both change at 
 });
 
 test('while the database is away the settings stay, changes are refused with a reason, a restart works, and then it catches up', async () => {
+  setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
   const postgres = await sharedPostgres();
   const place = await places.postgres();
   const { store, folder, database } = await startHub(place, { mcpServers: { a: server } });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText, HubError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { saying } from '../core/sentences.ts';
 import type { SearchedTool } from './document.ts';
 import type { EmbeddingChoice, EmbeddingService } from './hosted/embedding-choice.ts';
 import { type Found, HostedIndex, type HostedState } from './hosted/hosted-index.ts';
@@ -152,7 +153,7 @@ export class Embeddings {
 
   /** Embeds all tools again. Throws HubError `conflict` while that is under way. */
   reindex(): void {
-    if (this.#next) throw new HubError('conflict', 'A reindex pass is already running.');
+    if (this.#next) throw saying('conflict', 'reindex_running');
     this.#current?.reindex();
   }
 

@@ -6,11 +6,13 @@ import { OTLPLogExporter as ProtoLogs } from '@opentelemetry/exporter-logs-otlp-
 import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtoMetrics } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http';
-import { OTLPTraceExporter as ProtoTraces } from '@opentelemetry/exporter-trace-otlp-proto';
+import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
+import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
+import { ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
 import type { Logger } from '../core/logger.ts';
 import type { TelemetryConfig, TelemetrySignal, TelemetryState } from '../core/telemetry.ts';
@@ -22,6 +24,8 @@ import { createDelivery, type Delivery } from './delivery.ts';
 import { telemetryLimits } from './limits.ts';
 import { createOtlpPage } from './otlp-page.ts';
 import { createSampling } from './sampling.ts';
+import { spanBytes } from './span-bytes.ts';
+import { RecordedSpan } from './spans.ts';
 import { createTracing, type TracingOptions } from './tracing.ts';
 
 // The only place that loads the libraries of OpenTelemetry, and itself loaded only where something is exported.
@@ -72,21 +76,38 @@ export function openExport(config: TelemetryConfig, sources: ExportSources): Exp
 type Configured<Signal extends 'traces' | 'metrics' | 'logs'> = NonNullable<TelemetryConfig[Signal]>;
 
 function openTraces(config: Configured<'traces'>, resource: Resource, version: string, delivery: Delivery) {
-  const Exporter = config.protocol === 'http/json' ? JsonTraces : ProtoTraces;
+  const options = exporterOptions(config);
+  const exporter = config.protocol === 'http/json' ? new JsonTraces(options) : new ProtoTraces(options);
   const processor = new BatchSpanProcessor({
-    exporter: delivery.watch('traces', new Exporter(exporterOptions(config)), config),
+    exporter: delivery.watch('traces', exporter, config),
     maxQueueSize: telemetryLimits.queued,
     maxExportBatchSize: telemetryLimits.batch,
     scheduledDelayMillis: config.everyMs,
   });
-  const options: TracingOptions['traces'] = {
+  const traces: TracingOptions['traces'] = {
     resource,
     instrumentationScope: { name: 'toolhub', version },
     ended: (span) => processor.onEnd(span),
     sampling: createSampling(config.sampler),
     propagates: config.propagates,
   };
-  return { options, close: () => processor.shutdown() };
+  return { options: traces, close: () => processor.shutdown() };
+}
+
+/** The library's, but for how the bytes are made. */
+class ProtoTraces extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
+  constructor(options: ReturnType<typeof exporterOptions>) {
+    const http = convertLegacyHttpOptions(options, 'TRACES', 'v1/traces', {
+      'Content-Type': 'application/x-protobuf',
+    });
+    const serializer = {
+      ...ProtobufTraceSerializer,
+      serializeRequest: (spans: readonly ReadableSpan[]) =>
+        spanBytes(spans.filter((span) => span instanceof RecordedSpan)),
+    };
+    const kind = 'otlp_http_span_exporter';
+    super(createOtlpHttpExportDelegate(http, serializer, kind, TraceExporterMetricsHelper, undefined));
+  }
 }
 
 function openMetrics(

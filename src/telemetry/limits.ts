@@ -13,6 +13,8 @@ export const telemetryLimits = {
   sampledByClientsPerSecond: 100,
   /** What a client may send as `tracestate`: as much as W3C wants to be passed on. */
   traceStateChars: 512,
+  /** What spans have alike is kept for so many tools and revisions of the protocol; a client may name any revision. */
+  spanForms: 2_000,
   /** Of an id that a client chose. */
   idChars: 100,
   /** Of the value of an attribute, which may be the name of a tool. */

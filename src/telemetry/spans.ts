@@ -5,6 +5,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Failure, SpanAttributes } from '../core/tracing.ts';
 import { newSpanId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
+import { attributeBytes, nameBytes, type SentSpan } from './span-bytes.ts';
 import type { TraceParent } from './trace-parent.ts';
 
 /** Of whom all spans of a hub are. */
@@ -15,13 +16,36 @@ export interface SpanOrigin {
   readonly ended: (span: ReadableSpan) => void;
 }
 
-/** How a span begins. The span keeps `attributes`, and adds to them. */
-export interface SpanStart {
+/** What spans have alike, such as those of all calls of one tool. Its bytes are made once, for all of them. */
+export class SpanForm {
   readonly name: string;
   readonly kind: SpanKind;
+  readonly attributes: Attributes;
+  #nameBytes: Uint8Array | undefined;
+  #attributeBytes: Uint8Array | undefined;
+
+  constructor(name: string, kind: SpanKind, attributes: Attributes) {
+    this.name = name;
+    this.kind = kind;
+    this.attributes = attributes;
+  }
+
+  /** As they are sent (`span-bytes`). */
+  get nameBytes(): Uint8Array {
+    return (this.#nameBytes ??= nameBytes(this.name, this.kind));
+  }
+
+  get attributeBytes(): Uint8Array {
+    return (this.#attributeBytes ??= attributeBytes(this.attributes));
+  }
+}
+
+/** How a span begins. The span keeps `own`, its attributes besides those of its form, and adds to them. */
+export interface SpanStart {
+  readonly form: SpanForm;
   readonly traceId: string;
   readonly parent: TraceParent | undefined;
-  readonly attributes: Attributes;
+  readonly own?: Attributes;
 }
 
 /**
@@ -29,10 +53,10 @@ export interface SpanStart {
  * checks all attributes and reads several clocks, which costs more than all else that is done for a call. What all
  * spans have alike, and what can be computed when it is sent, is not kept in each: hundreds of them wait for that.
  */
-export class RecordedSpan implements ReadableSpan, TraceParent {
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly attributes: Attributes;
+export class RecordedSpan implements SentSpan, TraceParent {
+  readonly form: SpanForm;
+  /** Undefined while it has none. */
+  own: Attributes | undefined;
   readonly parentSpanContext?: SpanContext;
   readonly tracestate: string | undefined;
   readonly #origin: SpanOrigin;
@@ -45,16 +69,27 @@ export class RecordedSpan implements ReadableSpan, TraceParent {
   #failed = false;
   #isOver = false;
 
-  constructor({ name, kind, traceId, parent, attributes }: SpanStart, origin: SpanOrigin) {
-    this.name = name;
-    this.kind = kind;
-    this.attributes = attributes;
+  constructor({ form, traceId, parent, own }: SpanStart, origin: SpanOrigin) {
+    this.form = form;
+    this.own = own;
     this.#origin = origin;
     this.tracestate = parent?.tracestate;
     this.#context = newContext(traceId, this.tracestate);
     if (parent) this.parentSpanContext = parent instanceof RecordedSpan ? parent.#context : parentContext(parent);
     this.#startedAt = performance.now();
     this.#startMs = wallClock(this.#startedAt);
+  }
+
+  get name(): string {
+    return this.form.name;
+  }
+
+  get kind(): SpanKind {
+    return this.form.kind;
+  }
+
+  get attributes(): Attributes {
+    return { ...this.form.attributes, ...this.own };
   }
 
   get traceId(): string {
@@ -133,16 +168,16 @@ export class RecordedSpan implements ReadableSpan, TraceParent {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#endMs = this.#startMs + performance.now() - this.#startedAt;
-    if (more) Object.assign(this.attributes, more);
+    if (more) this.own = { ...this.own, ...more };
     if (failure) this.#fail(failure);
     this.#origin.ended(this);
   }
 
   #fail({ type, code, reason }: Failure): void {
-    const { attributes } = this;
-    attributes['error.type'] = type;
-    if (code !== undefined) attributes['rpc.response.status_code'] = String(code);
-    if (reason !== undefined) attributes['toolhub.error'] = reason;
+    const own = (this.own ??= {});
+    own['error.type'] = type;
+    if (code !== undefined) own['rpc.response.status_code'] = String(code);
+    if (reason !== undefined) own['toolhub.error'] = reason;
     this.#failed = true;
   }
 }

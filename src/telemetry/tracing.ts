@@ -16,7 +16,7 @@ import type { Operation, Operations } from '../metrics/operations.ts';
 import { newIds, newTraceId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import type { Sampling } from './sampling.ts';
-import { RecordedSpan, type SpanOrigin } from './spans.ts';
+import { RecordedSpan, SpanForm, type SpanOrigin } from './spans.ts';
 import { readTraceParent, type TraceParent } from './trace-parent.ts';
 
 export interface TracingOptions {
@@ -34,14 +34,15 @@ export interface TracingOptions {
   readonly transport: (server: string) => 'pipe' | 'tcp' | undefined;
 }
 
-type Traces = NonNullable<TracingOptions['traces']>;
+type Traces = NonNullable<TracingOptions['traces']> & { readonly forms: SpanForms };
 
 /**
  * Spans and durations of requests, by the names of the MCP conventions (decisions/0078). Nearly all requests are not
  * recorded: of these only what is counted and handed on is made.
  */
 export function createTracing(options: TracingOptions): Tracing {
-  const { traces, operations, transport } = options;
+  const { operations, transport } = options;
+  const traces = options.traces && { ...options.traces, forms: new SpanForms() };
   return {
     request(asked) {
       if (!traces) return new Request(asked, options, undefined);
@@ -56,8 +57,8 @@ export function createTracing(options: TracingOptions): Tracing {
     work(name, attributes) {
       const traceId = newTraceId();
       if (!traces?.sampling(traceId, undefined)) return noPart;
-      const start = { name, kind: SpanKind.CLIENT, traceId, parent: undefined, attributes: { ...attributes } };
-      return new RecordedSpan(start, traces);
+      const form = new SpanForm(name, SpanKind.CLIENT, { ...attributes });
+      return new RecordedSpan({ form, traceId, parent: undefined }, traces);
     },
     sessionEnded(session, ms) {
       operations?.sessionEnded(endedSession(session, transport), ms);
@@ -170,9 +171,8 @@ class RecordedRequest extends Request {
   readonly #within: Within;
 
   constructor(asked: TracedRequest, options: TracingOptions, { traces, traceId, parent }: Within) {
-    const kind = asked.within ? SpanKind.INTERNAL : SpanKind.SERVER;
-    const attributes = requestAttributes(asked);
-    const span = new RecordedSpan({ name: nameOf(asked), kind, traceId, parent, attributes }, traces);
+    const form = traces.forms.ofRequest(asked);
+    const span = new RecordedSpan({ form, traceId, parent, own: ownAttributes(asked) }, traces);
     super(asked, options, span);
     this.#span = span;
     this.#within = { traces, traceId, parent: span };
@@ -192,7 +192,7 @@ class RecordedRequest extends Request {
 
   override part(name: string, attributes: SpanAttributes): Part {
     const { traces, ...within } = this.#within;
-    return new RecordedSpan({ name, kind: SpanKind.INTERNAL, attributes: { ...attributes }, ...within }, traces);
+    return new RecordedSpan({ form: new SpanForm(name, SpanKind.INTERNAL, { ...attributes }), ...within }, traces);
   }
 
   protected override ended(failure: Failure | undefined): void {
@@ -205,8 +205,8 @@ class RecordedCall extends Call {
   readonly #traces: Traces;
 
   constructor(called: TracedCall, options: TracingOptions, { traces, traceId, parent }: Within) {
-    const attributes = callAttributes(called, options.transport(called.server));
-    const span = new RecordedSpan({ name: nameOf(called), kind: SpanKind.CLIENT, traceId, parent, attributes }, traces);
+    const form = traces.forms.ofCall(called, options.transport(called.server));
+    const span = new RecordedSpan({ form, traceId, parent }, traces);
     super(called, options, span);
     this.#span = span;
     this.#traces = traces;
@@ -215,9 +215,9 @@ class RecordedCall extends Call {
   override asks(method: string): Part {
     const counted = super.asks(method);
     const attributes = { 'mcp.method.name': method, 'toolhub.server.name': this.server };
+    const form = new SpanForm(method, SpanKind.CLIENT, attributes);
     const { traceId } = this.#span;
-    const start = { name: method, kind: SpanKind.CLIENT, traceId, parent: this.#span, attributes };
-    const span = new RecordedSpan(start, this.#traces);
+    const span = new RecordedSpan({ form, traceId, parent: this.#span }, this.#traces);
     return {
       end(failure) {
         counted.end(failure);
@@ -282,36 +282,63 @@ function nameOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>): s
   return target === undefined ? known : `${known} ${target}`;
 }
 
-function requestAttributes({ method, target, id, sessionId, revision, within }: TracedRequest): Attributes {
-  const attributes = common(method, target, revision);
-  if (id !== 'null') attributes['jsonrpc.request.id'] = cut(id.startsWith('"') ? id.slice(1, -1) : id);
-  if (sessionId !== undefined) attributes['mcp.session.id'] = cut(sessionId);
-  if (within === undefined) {
-    attributes['network.transport'] = 'tcp';
-    attributes['network.protocol.name'] = 'http';
+/** What requests to the same tool, and its calls, have alike. Names of tools and revisions come and go. */
+class SpanForms {
+  readonly #known = new Map<string, SpanForm>();
+
+  ofRequest(asked: TracedRequest): SpanForm {
+    const { method, target, within } = asked;
+    const revision = shortRevision(asked);
+    const key = `${knownMethod(method)}\n${target}\n${revision}\n${within !== undefined}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const attributes = common(method, target, revision);
+    if (within === undefined) addTransport(attributes, 'tcp');
+    const kind = within ? SpanKind.INTERNAL : SpanKind.SERVER;
+    return this.#add(key, new SpanForm(nameOf({ method, target }), kind, attributes));
   }
-  return attributes;
+
+  ofCall({ server, method, target, revision }: TracedCall, transport: 'pipe' | 'tcp' | undefined): SpanForm {
+    const key = `${method}\n${target}\n${revision}\n${server}\n${transport}`;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const attributes = common(method, target, revision);
+    attributes['toolhub.server.name'] = server.slice(0, telemetryLimits.attributeChars);
+    addTransport(attributes, transport);
+    return this.#add(key, new SpanForm(nameOf({ method, target }), SpanKind.CLIENT, attributes));
+  }
+
+  #add(key: string, form: SpanForm): SpanForm {
+    if (this.#known.size >= telemetryLimits.spanForms) this.#known.clear();
+    this.#known.set(key, form);
+    return form;
+  }
 }
 
-function callAttributes(
-  { server, method, target, revision }: TracedCall,
-  transport: 'pipe' | 'tcp' | undefined,
-): Attributes {
-  const attributes = common(method, target, revision);
-  attributes['toolhub.server.name'] = server.slice(0, telemetryLimits.attributeChars);
+/** What is longer is none, and would be kept with what has it. */
+function shortRevision({ revision }: Pick<TracedRequest, 'revision'>): string | undefined {
+  return revision !== undefined && revision.length <= telemetryLimits.idChars ? revision : undefined;
+}
+
+function addTransport(attributes: Attributes, transport: 'pipe' | 'tcp' | undefined): void {
   if (transport !== undefined) attributes['network.transport'] = transport;
   if (transport === 'tcp') attributes['network.protocol.name'] = 'http';
-  return attributes;
 }
 
-/** Members are added one by one: to spread conditions costs more than the span. */
+function ownAttributes({ id, sessionId }: TracedRequest): Attributes {
+  const own: Attributes = {};
+  if (id !== 'null') own['jsonrpc.request.id'] = cut(id.startsWith('"') ? id.slice(1, -1) : id);
+  if (sessionId !== undefined) own['mcp.session.id'] = cut(sessionId);
+  return own;
+}
+
 function common(method: string, target: string | undefined, revision: string | undefined): Attributes {
   const attributes: Attributes = { 'mcp.method.name': knownMethod(method) };
   const isCall = method === 'tools/call';
   if (isCall) attributes['gen_ai.operation.name'] = 'execute_tool';
   if (target !== undefined)
     attributes[isCall ? 'gen_ai.tool.name' : 'gen_ai.prompt.name'] = target.slice(0, telemetryLimits.attributeChars);
-  if (revision !== undefined) attributes['mcp.protocol.version'] = cut(revision);
+  if (revision !== undefined) attributes['mcp.protocol.version'] = revision;
   return attributes;
 }
 

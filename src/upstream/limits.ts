@@ -113,7 +113,7 @@ export const upstreamLimits = {
   /** Pages read of one upstream list; 1 000 pages of any sane size exceed what a client can show. */
   listPages: 1_000,
   /** Items of longer pages get memory of their own: they keep the page otherwise, and its memory for each character. */
-  listDetachChars: 64 * 1024,
+  listDetachChars: 16 * 1024,
   /** How long a server may take to agree that it will tell of a resource's changes. */
   subscribeAnswerMs: 10_000,
   /**
@@ -332,8 +332,10 @@ export const upstreamLimits = {
   /** Text of a tool's or schema's description that is kept, and JSON of an example or default. */
   openapiDescriptionChars: 8_000,
   openapiValueChars: 4_000,
-  /** One page of the list of an API's tools. */
-  openapiPageBytes: 256 * 1024,
+  /** Chunks of a long body are joined whenever they have this much. */
+  openapiJoinedBytes: 1024 * 1024,
+  /** One page of the list of an API's tools: V8 gives longer texts memory that only a collection of all gives back. */
+  openapiPageBytes: 48 * 1024,
   /** Redirects followed for one request to a REST API. */
   openapiRedirects: 5,
   /** Connections kept to one REST API. */

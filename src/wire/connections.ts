@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { wireLimits } from './limits.ts';
+import { lingerAfter } from './lingering.ts';
 import { nosniff } from './safe-response.ts';
 
 export interface ConnectionBounds {
@@ -166,6 +167,7 @@ export class Connection {
     this.#idle = false;
     this.#request = request;
     this.#responses.push(response);
+    lingerAfter(request, response);
     response.once('close', () => {
       this.#responses = this.#responses.filter((one) => one !== response);
       if (this.#responses.length > 0) return;

@@ -80,6 +80,7 @@ export function createFastPath(
     release: (bytes: number) => bodies.release(bytes),
     isUnsure: (socket: Socket, unread: Buffer) => elsewhere?.isUnsure(socket, unread) === true,
     gone: (connection: PlainConnection) => void plain.delete(connection),
+    keepAlive: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`,
     idleMs: server.keepAliveTimeout,
     requestMs: server.requestTimeout,
   };

@@ -60,6 +60,75 @@ export function readHead(text: string): PlainHead | undefined {
   return { method, url, headers, length };
 }
 
+/**
+ * A head that was read, to be known again by its bytes: in the middle of its calls a client sends the same each time,
+ * but for the length of the body.
+ */
+export class RepeatedHead {
+  /** As it was found last. */
+  head: PlainHead;
+  /** With the line that ends it. */
+  readonly #bytes: Buffer;
+  /** Where the digits of the length are in it. */
+  readonly #from: number;
+  readonly #to: number;
+  /** Of `head`, whose length is that of the newest request: the one before is answered. */
+  readonly #headers: Record<string, string>;
+
+  private constructor(head: PlainHead, bytes: Buffer, from: number, to: number) {
+    this.#headers = { ...head.headers };
+    this.head = { ...head, headers: this.#headers };
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** `head` is what `text` says; `bytes` begin with that, and with the line that ends it. */
+  static of(head: PlainHead, text: string, bytes: Buffer): RepeatedHead | undefined {
+    const digits = head.headers['content-length'];
+    const found = lengthHeader.exec(text);
+    if (digits === undefined || !found || head.method !== 'POST') return undefined;
+    const from = found.index + found[0].length;
+    const own = Buffer.allocUnsafeSlow(text.length + 4);
+    bytes.copy(own, 0, 0, own.length);
+    return new RepeatedHead(head, own, from, from + digits.length);
+  }
+
+  /** Where the body begins, of which `head` says the length; -1 where another head is there, or not all of this one. */
+  bodyIn(bytes: Buffer): number {
+    const own = this.#bytes;
+    const from = this.#from;
+    let at = from;
+    let length = 0;
+    for (let code = bytes[at] ?? 0; code >= 0x30 && code <= 0x39 && at < from + 5; code = bytes[++at] ?? 0)
+      length = length * 10 + code - 0x30;
+    const bodyAt = at + own.length - this.#to;
+    if (at === from || bodyAt > bytes.length || length > wireLimits.plainBodyBytes) return -1;
+    if (bytes.compare(own, 0, from, 0, from) !== 0 || !this.#endsAlike(bytes, at)) return -1;
+    if (length !== this.head.length) {
+      const { method, url } = this.head;
+      const headers = this.#headers;
+      headers['content-length'] = String(length).padStart(at - from, '0');
+      this.head = { method, url, headers, length };
+    }
+    return bodyAt;
+  }
+
+  /** Whether what is behind the digits is there from `at` on. */
+  #endsAlike(bytes: Buffer, at: number): boolean {
+    const own = this.#bytes;
+    const to = this.#to;
+    const length = own.length - to;
+    // Most clients send the length last, and to call into Node takes longer than to look at four bytes.
+    if (length > 16) return bytes.compare(own, to, own.length, at, at + length) === 0;
+    for (let i = 0; i < length; i++) if (bytes[at + i] !== own[to + i]) return false;
+    return true;
+  }
+}
+
+/** In front of the digits. A line of this name is there once. */
+const lengthHeader = /\r\ncontent-length:[\t ]*/i;
+
 /** Names as they were sent, with what they mean; past `wireLimits.headerNames` a name is read each time. */
 const names = new Map<string, string | null>();
 

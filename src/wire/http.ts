@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PlainHead } from './head.ts';
@@ -21,6 +22,11 @@ export interface HttpResponse {
   /** `taken` is called once the connection has taken it, with an error when that is gone. */
   write(chunk: string | Buffer, taken?: (error?: Error | null) => void): boolean;
   end(chunk?: string | Buffer): unknown;
+  /**
+   * Sends 200 with this JSON text as the whole answer, and these headers beside its own. Of the fast path alone, where
+   * nearly all answers are such.
+   */
+  json?(headers: Record<string, string>, text: string): void;
   /** `close` comes once: after the end of the answer, or when the client left before. */
   on(event: 'close', listener: () => void): unknown;
   /** Calls `late` when nothing moved on the connection for so long. */
@@ -34,14 +40,30 @@ export class PlainRequest {
   readonly url: string;
   readonly headers: PlainHead['headers'];
   readonly socket: Socket;
-  readonly body: Buffer;
+  readonly #bytes: Buffer;
+  readonly #from: number;
+  readonly #to: number;
 
-  constructor({ method, url, headers }: PlainHead, socket: Socket, body: Buffer) {
+  /** The body is in `bytes`, from `from` on. */
+  constructor({ method, url, headers, length }: PlainHead, socket: Socket, bytes: Buffer, from: number) {
     this.method = method;
     this.url = url;
     this.headers = headers;
     this.socket = socket;
-    this.body = body;
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#to = from + length;
+  }
+
+  get body(): Buffer {
+    return this.#bytes.subarray(this.#from, this.#to);
+  }
+
+  /** The body as text; undefined where it is not UTF-8. */
+  text(): string | undefined {
+    const text = this.#bytes.toString('utf8', this.#from, this.#to);
+    // What stands for bytes that are none may have been sent as well.
+    return text.includes('\uFFFD') && !isUtf8(this.body) ? undefined : text;
   }
 }
 

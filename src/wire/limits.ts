@@ -13,6 +13,11 @@ export const wireLimits = {
    */
   connections: 25_000,
   connectionsPerAddress: 2_000,
+  /**
+   * Connections that wait while the hub computes for something else. Of those past it the kernel takes none: their
+   * clients wait a second or longer, or are told of a reset. Linux has `net.core.somaxconn` at most, 4 096 as a rule.
+   */
+  waitingConnections: 4_096,
   /** Refused connections are told of this often at most. */
   refusedConnectionsMs: 60_000,
   /**
@@ -22,6 +27,14 @@ export const wireLimits = {
   closedTogether: 0.01,
   /** Where none could be closed it is not tried again for this long. */
   allBusyMs: 1_000,
+  /**
+   * The rest of a body is read away this far and this long where a connection ends with an answer that came before it
+   * (`http/limits.ts`, `strayBodyBytes`, where it stays open).
+   */
+  lingerBytes: 256 * 1024 * 1024,
+  lingerMs: 60_000,
+  /** How often that is looked at. */
+  lingerLookMs: 100,
 
   // plain requests
 

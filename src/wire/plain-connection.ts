@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { late } from './connections.ts';
-import { readHead, type PlainHead } from './head.ts';
+import { readHead, type PlainHead, RepeatedHead } from './head.ts';
 import { type HttpResponse, PlainRequest } from './http.ts';
 import { wireLimits } from './limits.ts';
 import { PlainResponse, type ResponseEnds } from './plain-response.ts';
@@ -21,6 +21,8 @@ export interface PlainOptions {
   readonly release: (bytes: number) => void;
   /** The connection is here no more: closed, or handed over. */
   readonly gone: (connection: PlainConnection) => void;
+  /** The headers that tell a client how long its connection stays, each with its line break. */
+  readonly keepAlive: string;
   /** How long a connection may be idle between two requests, and a request take to arrive; milliseconds. */
   readonly idleMs: number;
   readonly requestMs: number;
@@ -35,9 +37,10 @@ export class PlainConnection implements ResponseEnds {
   /** What was read and is not answered yet. */
   #unread: Buffer | undefined;
   #pieces = 0;
-  /** The head that was read last, and its meaning. */
-  #headText = '';
+  /** The head that was read last; undefined where it was none of the plain shape. */
   #head: PlainHead | undefined;
+  /** To know it again. */
+  #known: RepeatedHead | undefined;
   #response: PlainResponse | undefined;
   /** The one before, until the client has read it. */
   #unheard: PlainResponse | undefined;
@@ -91,9 +94,7 @@ export class PlainConnection implements ResponseEnds {
 
   connection = (): string => {
     this.#saysClose = this.#ending || this.#isLast;
-    return this.#saysClose
-      ? 'Connection: close\r\n'
-      : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(this.#options.idleMs / 1_000)}\r\n`;
+    return this.#saysClose ? 'Connection: close\r\n' : this.#options.keepAlive;
   };
 
   done = (): void => {
@@ -116,7 +117,7 @@ export class PlainConnection implements ResponseEnds {
       if (this.#unread.length > wireLimits.aheadBytes || !this.#hold(this.#unread.length)) this.#socket.pause();
       return;
     }
-    if (this.#pieces++ === 0) this.#waitingSince = Date.now();
+    this.#pieces++;
     this.#next();
   };
 
@@ -124,16 +125,16 @@ export class PlainConnection implements ResponseEnds {
   #next(): void {
     const unread = this.#unread;
     if (!unread || this.#response || this.#unheard) return;
-    const end = unread.indexOf(headEnd);
-    const head =
-      end === -1 || end > wireLimits.plainHeadBytes ? undefined : this.#read(unread.toString('latin1', 0, end));
+    const bodyAt = this.#read(unread);
+    const head = this.#head;
     if (!head || !this.#options.takes(head.url) || this.#pieces > wireLimits.bodyPieces) {
-      if (end === -1 && this.#options.isUnsure(this.#socket, unread) && this.#hold(unread.length)) return;
+      this.#waits();
+      if (bodyAt === -1 && this.#options.isUnsure(this.#socket, unread) && this.#hold(unread.length)) return;
       return this.#handOver(unread);
     }
-    const bodyAt = end + headEnd.length;
     const bodyEnd = bodyAt + head.length;
     if (unread.length < bodyEnd) {
+      this.#waits();
       // The code that reads on from there refuses it with a message.
       if (!this.#hold(unread.length)) return this.#handOver(unread);
       // More than is read ahead of its turn may have come of it, and this is its turn.
@@ -142,7 +143,12 @@ export class PlainConnection implements ResponseEnds {
     }
     this.#unread = unread.length === bodyEnd ? undefined : unread.subarray(bodyEnd);
     this.#hold(this.#unread?.length ?? 0);
-    this.#begin(head, unread.subarray(bodyAt, bodyEnd));
+    this.#begin(head, unread, bodyAt);
+  }
+
+  /** What came is no whole request: its time counts from its first piece on. */
+  #waits(): void {
+    if (this.#pieces === 1) this.#waitingSince = Date.now();
   }
 
   /** Takes memory for so many bytes in all, in place of what was taken before. */
@@ -154,19 +160,28 @@ export class PlainConnection implements ResponseEnds {
     return true;
   }
 
-  /** A client in the middle of its calls sends the same head again and again. */
-  #read(text: string): PlainHead | undefined {
-    if (text !== this.#headText) {
-      this.#headText = text;
-      this.#head = readHead(text);
+  /** Reads the head. Gives where the body begins; -1 where not all of the head is there. */
+  #read(unread: Buffer): number {
+    const again = this.#known?.bodyIn(unread) ?? -1;
+    if (again !== -1) {
+      this.#head = this.#known?.head;
+      return again;
     }
-    return this.#head;
+    const end = unread.indexOf(headEnd);
+    this.#head = undefined;
+    if (end === -1) return -1;
+    if (end <= wireLimits.plainHeadBytes) {
+      const text = unread.toString('latin1', 0, end);
+      this.#head = readHead(text);
+      this.#known = this.#head && RepeatedHead.of(this.#head, text, unread);
+    }
+    return end + headEnd.length;
   }
 
-  #begin(head: PlainHead, body: Buffer): void {
+  #begin(head: PlainHead, unread: Buffer, bodyAt: number): void {
     this.#pieces = 0;
     this.#waitingSince = Infinity;
-    const request = new PlainRequest(head, this.#socket, body);
+    const request = new PlainRequest(head, this.#socket, unread, bodyAt);
     const response = new PlainResponse(request, this);
     this.#response = response;
     if (this.#socket.isPaused()) this.#socket.resume();

@@ -65,6 +65,23 @@ export class PlainResponse implements HttpResponse {
     return this;
   }
 
+  json(headers: Record<string, string>, text: string): void {
+    if (this.#ended) return;
+    if (this.headersSent) throw new Error('The head of this response was written already');
+    let head = this.#head;
+    for (const name in headers) {
+      const value = headers[name] ?? '';
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      head += `${name}: ${value}\r\n`;
+    }
+    this.headersSent = true;
+    this.#ended = true;
+    this.#head = `${jsonHead}${Buffer.byteLength(text)}\r\n${head}${endOfHead(this.#ends.connection())}`;
+    this.#out(text);
+    process.nextTick(over, this, this.#ends);
+  }
+
   flushHeaders(): void {
     this.#out('');
   }
@@ -175,6 +192,19 @@ const everyAnswer = `${nosniff.name}: ${nosniff.value}\r\n`;
 /** Neither a line break nor anything else that a name or a value could smuggle in. */
 const harmless = /^[\w\-./;=+, ]*$/;
 const lineBreak = Buffer.from('\r\n');
+
+// Joined, and so in one piece: what is added up is put together with each answer again.
+const jsonHead = ['HTTP/1.1 200 OK', `${everyAnswer}content-type: application/json`, 'content-length: '].join('\r\n');
+
+let lastEnd = { date: '', connection: '', text: '' };
+
+/** The same for all answers of a second whose connections stay. */
+function endOfHead(connection: string): string {
+  const now = dateNow();
+  if (lastEnd.date !== now || lastEnd.connection !== connection)
+    lastEnd = { date: now, connection, text: [`Date: ${now}`, connection, ''].join('\r\n') };
+  return lastEnd.text;
+}
 
 let dateSecond = 0;
 let date = '';

@@ -131,7 +131,7 @@ function fromFolder(folder: string): Release {
         PATH: process.env['PATH'] ?? '',
         NODE_ENV: 'production',
       };
-      const args = ['--max-semi-space-size=32', join(folder, 'dist/cli.js'), 'serve'];
+      const args = [join(folder, 'dist/cli.js'), 'serve'];
       const env = { ...own, ...environment(at, at.secrets), ...at.env };
       const child = spawn(process.execPath, args, { cwd: at.volume, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let said = '';

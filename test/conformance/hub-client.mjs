@@ -4,6 +4,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminPassword, startHub } from './parties.mjs';
+import { wantsSignIn } from './wanted-sign-in.mjs';
 
 const [, , address] = process.argv;
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO;
@@ -85,15 +86,9 @@ async function ready() {
   throw new Error(`Not connected: ${(await server()).error}`);
 }
 
-/**
- * Does what a person would do in a browser. False when the server does not wait for that: what it waits for is known a
- * moment after a call has failed.
- */
+/** Does what a person would do in a browser. False when the server does not wait for that. */
 async function signIn() {
-  for (let tries = 0; (await server()).oauth?.authorizationUrl === undefined; tries++) {
-    if (tries === 20) return false;
-    await sleep(50);
-  }
+  if (!(await wantsSignIn(server))) return false;
   const begun = await api('servers/suite/oauth/authorize', {}, await token());
   const cookies = begun.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
   let url = (await begun.json()).data?.authorizationUrl;

@@ -10,7 +10,7 @@ import { load } from 'js-yaml';
 import { authorizationScenarios, runAuthorization } from './authorization.mjs';
 import { judge } from './judge.mjs';
 import { httpFixture, startHub, stdioFixture, tasksFixture } from './parties.mjs';
-import { installSuite, runSuite, scoredScenarios } from './suite.mjs';
+import { endSuite, installSuite, runSuite, scoredScenarios } from './suite.mjs';
 
 const revisions = ['2025-11-25', '2026-07-28'];
 
@@ -199,5 +199,6 @@ function report(name, { unexpected, stale }) {
 }
 
 async function closeAll() {
+  endSuite();
   while (opened.length > 0) await opened.pop().close();
 }

@@ -53,7 +53,7 @@ export function scoredScenarios(revision, party = 'server') {
  * status, errorMessage? }[]>`. What the suite printed is left in `folder` as `output.txt`.
  */
 export async function runSuite(url, revision, folder) {
-  await conformance(folder, ['server', '--url', url, '--requirements', revision]);
+  await conformanceInTurn(folder, ['server', '--url', url, '--requirements', revision]);
   return readResults(folder, 'server');
 }
 
@@ -84,11 +84,22 @@ export async function runAuthorizationServer({ issuer, resource, client, port, r
   return readResults(folder, 'authorization-server');
 }
 
-/** Runs the suite's own command, which leaves its results in `folder`. `heard` is called with all it said so far. */
-async function conformance(folder, args, heard = () => {}) {
+const node = join(home, 'node_modules/node/bin/node');
+const program = join(suite, 'dist/index.js');
+const runs = fileURLToPath(new URL('suite-runs.mjs', import.meta.url));
+
+function emptied(folder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const child = spawn(join(home, 'node_modules/node/bin/node'), [join(suite, 'dist/index.js'), ...args, '-o', folder], {
+}
+
+/**
+ * Runs the suite's own command in a process of its own, which leaves its results in `folder`. `heard` is called with
+ * all it said so far.
+ */
+async function conformance(folder, args, heard = () => {}) {
+  emptied(folder);
+  const child = spawn(node, [program, ...args, '-o', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: runMs,
     killSignal: 'SIGKILL',
@@ -106,6 +117,45 @@ async function conformance(folder, args, heard = () => {}) {
   });
   writeFileSync(join(folder, 'output.txt'), output);
   if (signal !== null) throw new Error(`The suite did not end within ${runMs} ms: ${folder}/output.txt`);
+}
+
+/** Processes that have loaded the suite and run nothing now. */
+const idle = [];
+
+/** The same in a process that has loaded the suite, behind those that it ran before. `endSuite` ends them all. */
+async function conformanceInTurn(folder, args) {
+  emptied(folder);
+  const child = idle.pop() ?? spawn(node, [runs, program], { stdio: 'pipe' });
+  const streams = [child.stdout, child.stderr];
+  let output = '';
+  let late;
+  try {
+    await new Promise((resolve, reject) => {
+      late = setTimeout(() => reject(new Error(`The suite did not end within ${runMs} ms`)), runMs);
+      child.once('error', reject);
+      child.once('close', (code) => reject(new Error(`The suite ended with ${code}`)));
+      for (const stream of streams)
+        stream.setEncoding('utf8').on('data', (text) => {
+          output += text;
+          if (/^The command has ended with \d+\.$/m.test(output)) resolve();
+        });
+      child.stdin.write(`${JSON.stringify([...args, '-o', folder])}\n`);
+    });
+    idle.push(child);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${error.message}: ${folder}/output.txt`, { cause: error });
+  } finally {
+    clearTimeout(late);
+    child.removeAllListeners();
+    for (const stream of streams) stream.removeAllListeners('data');
+    writeFileSync(join(folder, 'output.txt'), output);
+  }
+}
+
+/** Ends the processes that have loaded the suite. */
+export function endSuite() {
+  for (const child of idle.splice(0)) child.kill('SIGKILL');
 }
 
 /** One folder per scenario, named `<party>-<scenario>-<time>`. */

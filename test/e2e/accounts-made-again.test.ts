@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
-import { api, login, passwordOf, userToken } from '../kit/api.ts';
+import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
+import { fieldsOf, handClient, submit } from '../kit/authorizing.ts';
 import { type Hostile, hostileStdio } from '../kit/hostile.ts';
 import { modern, session } from '../kit/sessions.ts';
 import { type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
@@ -41,6 +42,19 @@ async function madeAnew(): Promise<string> {
   return userToken(hub, admin, 'ann');
 }
 
+/** The same in the settings file, with the password of before: the hub sees one change. */
+async function madeAnewInFile(): Promise<void> {
+  const document = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as SettingsDocument;
+  const users = document.users?.map((user) =>
+    user['username'] === 'ann' ? { ...user, createdAt: new Date().toISOString() } : user,
+  );
+  hub.write({ ...document, users: users ?? [] });
+  await until(
+    'the first one is gone',
+    async () => (await api(hub, 'GET', '/auth/user', { token: ann })).status === 401,
+  );
+}
+
 test('no session', async () => {
   const first = await session(hub.mcp(), { headers: bearer(ann) });
   const headers = { ...first.headers, ...bearer(await madeAnew()) };
@@ -67,6 +81,32 @@ test('no record of a call that ends when the name is another’s', async () => {
   expect(await records(again)).toEqual([]);
 });
 
+test('no app that it let in, and no login, in lists', async () => {
+  const client = await handClient(hub.url);
+  const opened = await fetch(client.address());
+  const shown = await submit(client.address(), {
+    ...fieldsOf(await opened.text()),
+    username: 'ann',
+    password: passwordOf('ann'),
+  });
+  const page = fieldsOf(await shown.text());
+  const decide = () => submit(client.address(), { ...page, decision: 'allow', reach: 'all' });
+  const back = new URL((await decide()).headers.get('location') ?? '');
+  expect((await client.redeem(back)).status).toBe(200);
+  await cookieLogin(hub, 'ann', passwordOf('ann'));
+  const lists = async (token: string) =>
+    Promise.all(
+      ['/auth/grants', '/auth/sessions'].map(async (path) => (await api(hub, 'GET', path, { token })).body.data),
+    );
+  expect(await lists(ann)).toMatchObject([[{ clientName: 'An app' }], [{ via: 'password' }]]);
+  await madeAnewInFile();
+  const again = await login(hub, 'ann', passwordOf('ann'));
+  expect(await lists(again)).toEqual([[], []]);
+  expect((await lists(admin))[0]).toEqual([]);
+  // The page that the first one had left open.
+  expect((await decide()).status).toBe(400);
+});
+
 test('no connection of its own, in one change of the settings', async () => {
   const pid = async (token: string): Promise<string> => {
     const headers = { 'x-session-id': 'x' };
@@ -76,14 +116,6 @@ test('no connection of its own, in one change of the settings', async () => {
   };
   const before = await pid(ann);
   expect(await pid(ann)).toBe(before);
-  const document = JSON.parse(readFileSync(hub.settingsPath, 'utf8')) as SettingsDocument;
-  const users = document.users?.map((user) =>
-    user['username'] === 'ann' ? { ...user, createdAt: new Date().toISOString() } : user,
-  );
-  hub.write({ ...document, users: users ?? [] });
-  await until(
-    'the first one is gone',
-    async () => (await api(hub, 'GET', '/auth/user', { token: ann })).status === 401,
-  );
+  await madeAnewInFile();
   expect(await pid(await login(hub, 'ann', passwordOf('ann')))).not.toBe(before);
 });

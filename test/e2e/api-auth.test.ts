@@ -7,6 +7,7 @@ import { coreLimits } from '../../src/core/limits.ts';
 import { httpLimits } from '../../src/http/limits.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { storedSettings } from '../kit/hub-database.ts';
+import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -399,6 +400,9 @@ test('READONLY lets users in and out and changes neither passwords nor keys nor 
     expect([method, path, answer.status]).toEqual([method, path, 403]);
     expect(answer.body.message).toContain('READONLY');
   }
+  // Clients of MCP sign in as before, and what they register is kept nowhere.
+  const body = { client_name: 'app', redirect_uris: ['http://127.0.0.1:1/cb'] };
+  expect((await raw(`${hub.url}/oauth/register`, { method: 'POST', body })).status).toBe(201);
   expect(await storedSettings(hub)).toBe(before);
   for (const path of ['/auth/user', '/auth/keys', '/users', '/users-stats']) {
     expect((await api(hub, 'GET', path, { token })).status, path).toBe(200);

@@ -83,3 +83,18 @@ test.each(['?dryRun=true', ''])(
     expect(body.message).toContain('mcpServers.none must be an object.');
   },
 );
+
+test('notes and problems have names for pages in other languages, and invalid servers theirs', async () => {
+  const text = JSON.stringify({
+    mcpServers: { split: { command: 'node a.js' }, far: { url: 'ftp://a.example' }, wrong: { command: ['x'] } },
+  });
+  const ask = async (language: string) => {
+    const headers = { 'accept-language': language };
+    const { body } = await api(hub, 'POST', '/servers/import?dryRun=true', { token, body: { text }, headers });
+    const { servers, notes, problems } = body.data as ImportAnswer;
+    return [...notes, ...problems, ...servers.flatMap(({ errors = [] }) => errors)];
+  };
+  const inGerman = await ask('de');
+  expect(inGerman.map(({ said }) => said?.code)).toEqual(expect.arrayContaining(['pasted_split', 'http_address']));
+  expect((await ask('en')).some((one) => 'said' in one)).toBe(false);
+});

@@ -123,6 +123,18 @@ describe('a user', () => {
     expect(await storedSettings(hub)).toBe(before);
   });
 
+  test('is told that a scope does not limit their key', async () => {
+    const limited = { accessType: 'servers', allowedServers: [] };
+    const made = await create(ann, { name: 'limited', ...limited });
+    expect([made.status, made.body.message]).toEqual([201, expect.stringContaining('all that ann may use')]);
+    const { id } = data(made);
+    const change = (body: object) => api(hub, 'PUT', `/auth/keys/${id}`, { token: ann, body });
+    expect((await change({ name: 'x' })).body.message).toContain('all that ann may use');
+    expect((await change({ accessType: 'all' })).body.message).toBe('Access key updated successfully.');
+    const ofSystem = await create(admin, { name: 'limited', ...limited });
+    expect(ofSystem.body.message).toBe('Bearer key created. The token is only shown once.');
+  });
+
   test('cannot give a key away, change its token, or make it more than it is', async () => {
     const { id, token } = data(await create(ann, { name: 'k' }));
     const made = data(

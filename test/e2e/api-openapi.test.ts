@@ -63,7 +63,7 @@ let servers: Record<string, Record<string, unknown>>;
 
 beforeAll(async () => {
   servers = {
-    open: { ...open.config, tools: { off: { enabled: false } }, options: { timeout: 500 } },
+    open: { ...open.config, tools: { off: { enabled: false } }, options: { timeout: 2_000 } },
     closed: { ...closed.config, visibility: 'private' },
     theirs: { ...theirs.config, visibility: 'group', sharedWithUsers: ['bob'] },
     call: named.config,
@@ -217,11 +217,33 @@ describe('execution', () => {
 
   test('asking for the headers runs nothing', async () => {
     const before = open.received('tools/call').length;
-    for (const token of [undefined, alice]) {
-      const { status } = await api(hub, 'HEAD', '/tools/open/fail', { token });
-      expect(status).toBeGreaterThanOrEqual(400);
-    }
+    for (const token of [undefined, alice])
+      expect((await api(hub, 'HEAD', '/tools/open/fail', { token })).status).toBe(405);
     expect(open.received('tools/call')).toHaveLength(before);
+  });
+
+  test('other methods are answered with those there are, to all alike, and where a login decides with 401', async () => {
+    for (const method of ['PUT', 'DELETE', 'OPTIONS', 'HEAD'])
+      for (const path of ['/tools/open/fail', '/tools/none/none', '/some/tools/closed/peek'])
+        for (const token of [undefined, alice]) {
+          const { status, headers } = await api(hub, method, path, { token });
+          expect([status, headers['allow']], `${method} ${path}`).toEqual([405, 'GET, POST']);
+        }
+    expect((await api(hub, 'PUT', '/tools/open/fail')).body).toEqual({
+      error: 'method_not_allowed',
+      message: 'Use one of these methods here: GET, POST.',
+    });
+    expect((await api(hub, 'POST', '/open/openapi.json')).headers['allow']).toBe('GET, HEAD');
+    for (const path of ['/tools/call/open', '/groups', '/groups/tools/a/b'])
+      expect((await api(hub, 'PUT', path)).status, path).toBe(401);
+  });
+
+  test('the headers of what is open to all are open to all', async () => {
+    for (const path of ['/openapi.json', '/open/openapi.yaml', '/docs', '/docs/openapi.json']) {
+      const { status, headers, text } = await api(hub, 'HEAD', path);
+      const { headers: whole } = await api(hub, 'GET', path);
+      expect([status, headers['content-type'], text], path).toEqual([200, whole['content-type'], '']);
+    }
   });
 });
 

@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { httpLimits } from '../../src/http/limits.ts';
+import { mcpLimits } from '../../src/mcp/limits.ts';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
-import { askingHttp, askingStdio, filled, type Told } from '../kit/asking.ts';
+import { askingHttp, askingStdio, filled, togetherMs, type Told } from '../kit/asking.ts';
 import { exactAt } from '../kit/exact-json.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { setLimits } from '../kit/limits.ts';
@@ -553,6 +554,7 @@ describe('a caller that speaks as an MCP client', () => {
     Object.fromEntries(Object.keys(inputRequests).map((key, index) => [key, given[index]]));
 
   test('hears every message, and answers what the server asks by the same call', async () => {
+    setLimits(mcpLimits, { askGatherMs: togetherMs });
     const call = { toolName: 'both', arguments: { label: 'who?' }, client };
     const first = await asked(call);
     expect(first.data).toMatchObject({ resultType: 'input_required', isError: false, content: [] });

@@ -269,7 +269,7 @@ describe('an admin', () => {
   });
 
   // With PostgreSQL there is no file to edit.
-  test.skipIf(testDatabase === 'postgres')(
+  test.skipIf(testDatabase() === 'postgres')(
     'cannot change anything while the settings file is broken, and is told so',
     async () => {
       const own = await testHub({ mcpServers: {} });

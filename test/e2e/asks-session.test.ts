@@ -23,7 +23,7 @@ beforeAll(async () => {
   hub = await testHub({
     mcpServers: {
       pipe: askingStdio(),
-      hasty: { ...askingStdio(), options: { timeout: 400 } },
+      hasty: { ...askingStdio(), options: { timeout: 1_500 } },
       http: await askingHttp(),
     },
     groups: [{ name: 'both', servers: ['pipe', 'http'] }],

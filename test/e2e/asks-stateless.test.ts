@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askable, askingHttp, askingStdio, filled, type Told, toldBy } from '../kit/asking.ts';
+import { mcpLimits } from '../../src/mcp/limits.ts';
+import { askable, askingHttp, askingStdio, filled, togetherMs, type Told, toldBy } from '../kit/asking.ts';
+import { setLimits } from '../kit/limits.ts';
 import { jsonHeaders, type RawAnswer } from '../kit/raw.ts';
 import { modern, modernMeta, type ModernOptions, modernRequest, session } from '../kit/sessions.ts';
 import { testHub, type TestHub } from '../kit/test-hub.ts';
@@ -78,6 +80,7 @@ describe.each(['pipe', 'http'])('a server over %s', (server) => {
   });
 
   test('may ask several things at once', async () => {
+    setLimits(mcpLimits, { askGatherMs: togetherMs });
     const first = round(await call(server, 'both', { label: 'two' }));
     expect(Object.values(first.inputRequests).map(({ method }) => method)).toEqual([
       'elicitation/create',
@@ -98,6 +101,7 @@ describe.each(['pipe', 'http'])('a server over %s', (server) => {
   });
 
   test('gets an answer that was forgotten at the next try', async () => {
+    setLimits(mcpLimits, { askGatherMs: togetherMs });
     const first = round(await call(server, 'both', { label: 'half' }));
     const [one = '', two = ''] = first.keys;
     const half = {

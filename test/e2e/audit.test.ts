@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { beforeAll, expect, test } from 'vitest';
+import { authLimits } from '../../src/auth/limits.ts';
 import type { AuditRecord } from '../../src/core/answers/audit.ts';
 import { auditActions, notAudited } from '../../src/http/frame/audit-actions.ts';
 import { createChainCheck } from '../../src/logs/audit/chain.ts';
 import { auditLimits } from '../../src/logs/audit/limits.ts';
+import { settingsLimits } from '../../src/settings/limits.ts';
 import { api, cookieLogin, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { authorize, handClient } from '../kit/authorizing.ts';
@@ -17,6 +19,7 @@ import { runProgram } from '../kit/command.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { copyOfEmbedded } from '../kit/embedded-template.ts';
 import { hostileHttp, temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { raw, rpc } from '../kit/raw.ts';
 import { setUpTotp } from '../kit/second-factor.ts';
 import { hubProcess, type SettingsDocument, type TestHub, testHub } from '../kit/test-hub.ts';
@@ -29,6 +32,8 @@ let hub: TestHub;
 let admin: string;
 
 beforeAll(async () => {
+  // Folders of policies and of skills are looked at as often.
+  setLimits(settingsLimits, { settingsPollMs: 100 });
   const folder = temporaryFolder();
   await copyOfEmbedded(join(folder, 'data'));
   const { config } = await hostileHttp({ tools: ['echo', 'secret'] });
@@ -47,6 +52,16 @@ async function records(query = '', on: TestHub = hub, token = admin): Promise<Au
   const { status, text, body } = await api(on, 'GET', `/audit?limit=1000${query}`, { token });
   expect(status, text).toBe(200);
   return body.data as AuditRecord[];
+}
+
+/** Those after the record of that id, newest first. */
+async function madeSince(id: number): Promise<AuditRecord[]> {
+  const limit = 10;
+  const { body } = await api(hub, 'GET', `/audit?limit=${limit}`, { token: admin });
+  const made = (body.data as AuditRecord[]).filter((record) => record.id > id);
+  // All of them, and not only the newest.
+  expect(made.length).toBeLessThan(limit);
+  return made;
 }
 
 async function exported(on: TestHub = hub, token = admin): Promise<AuditRecord[]> {
@@ -268,11 +283,12 @@ test('every request that may change something makes one record, with who, from w
   // It is requested below, and its record is looked at.
   expect(changing.filter((route) => !tried.includes(route))).toEqual([]);
   for (const { route, path, body, token = admin, says } of all) {
-    const [before] = await records();
+    const head = await api(hub, 'GET', '/audit/head', { token: admin });
+    const before = (head.body.data as { id: number }).id;
     const [method = ''] = route.split(' ');
     const answer = await api(hub, method, path, { token, ...(body !== undefined && { body }) });
     expect([200, 201], `${route}: ${answer.text}`).toContain(answer.status);
-    const made = (await records()).filter(({ id }) => id > (before?.id ?? 0));
+    const made = await madeSince(before);
     // The change of a hash by the hub itself may come between.
     const own = made.filter(({ action }) => action === auditActions[route]);
     expect(own, route).toHaveLength(1);
@@ -333,6 +349,19 @@ test('an app that a user lets in or refuses, and one that is shut out, are recor
     result: 'success',
     after: { host: 'app.example', reach: { servers: ['alpha'] } },
   });
+});
+
+test('an app that is pushed out by others of its user is recorded', async () => {
+  setLimits(authLimits, { consentsPerUser: 1 });
+  const username = 'many';
+  await userToken(hub, admin, username);
+  for (const name of ['First app', 'Second app']) {
+    const client = await handClient(hub.url, undefined, name);
+    expect((await client.redeem(await authorize(client.address(), { username }))).status).toBe(200);
+  }
+  expect(await records('&action=grant.end&actor=many')).toMatchObject([
+    { target: 'First app', via: 'oauth', after: { why: 'its user let in more than 1' } },
+  ]);
 });
 
 test('a bundle is recorded with the server that it became', async () => {
@@ -638,7 +667,8 @@ test('the command checks an export, and the database of a hub that does not run'
   const stored = ['audit', 'verify', '--data-dir', join(hub.folder, 'data')];
   expect(await command(stored)).toMatchObject({ code: 1, said: expect.stringContaining('--file') as string });
   expect(await command(['audit', 'verify', '--data-dir', join(hub.folder, 'none')])).toMatchObject({ code: 2 });
-  expect(await command(['audit', 'verify', '--file', '/nonexistent'])).toMatchObject({ code: 2 });
+  const said = 'toolhub: Cannot read /nonexistent: there is no such file.\n';
+  expect(await command(['audit', 'verify', '--file', '/nonexistent'])).toMatchObject({ code: 2, said });
   expect(await command(['audit', 'erase'])).toMatchObject({ code: 2 });
   const at = { TOOLHUB_URL: own.url, TOOLHUB_TOKEN: token };
   const listed = await command(['audit', '--action', 'group.create', '-n', '1', '--actor', 'admin'], at);

@@ -1,3 +1,5 @@
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -6,9 +8,11 @@ import { api, keyToken, login, userToken } from '../kit/api.ts';
 import { authorize, fieldsOf, handClient, submit, verifier } from '../kit/authorizing.ts';
 import { sharedPostgres } from '../kit/databases.ts';
 import { hostileStdio } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { raw, rpc, stream } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
+import { authLimits } from '../../src/auth/limits.ts';
 
 // The hub as authorization server (CONTRACT §8): from a client without any key to the tools.
 
@@ -270,6 +274,32 @@ describe('a token', () => {
     expect((await api(hub, 'DELETE', path, { token: own })).status).toBe(404);
   });
 
+  test('ends at once where its end cannot be written down, which can be tried again', async () => {
+    setLimits(authLimits, { revocationRetryMs: 3_600_000 });
+    const [ofAnn, ofDan] = [await letIn({ username: 'ann' }), 'password of dan'];
+    await userToken(hub, admin, 'dan', { servers: ['alpha'] });
+    const reset = await letIn({ username: 'dan', password: ofDan });
+    const grants = (await api(hub, 'GET', '/auth/grants', { token: admin })).body.data as
+      | { id: string; username: string }[]
+      | undefined;
+    const path = `/auth/grants/${grants?.find(({ username }) => username === 'ann')?.id}`;
+    const end = async () => (await api(hub, 'DELETE', path, { token: admin })).status;
+    const renewed = { token: admin, body: { password: 'another password' } };
+    // A folder in place of the file: it cannot be written.
+    const file = join(hub.folder, 'data', 'consents.json');
+    rmSync(file);
+    mkdirSync(file);
+    try {
+      expect([await end(), await tools(ofAnn.access)]).toEqual([500, 401]);
+      expect([await end(), (await ofAnn.client.refresh(ofAnn.refresh)).body.error]).toEqual([500, 'invalid_grant']);
+      expect((await api(hub, 'PUT', '/users/dan', renewed)).status).toBe(500);
+      expect(await tools(reset.access)).toBe(401);
+    } finally {
+      rmdirSync(file);
+    }
+    expect([await end(), await end()]).toEqual([200, 404]);
+  });
+
   test.each(['refresh', 'access'] as const)('ends when its client revokes the %s token', async (which) => {
     const tokens = await letIn();
     const revoked = await submit(`${hub.url}/oauth/revoke`, { token: tokens[which], client_id: tokens.client.id });
@@ -312,6 +342,16 @@ describe('a token', () => {
     await userToken(hub, admin, 'cat', { servers: ['alpha'] });
     expect(await tools(after.access)).toBe(401);
     expect((await after.client.refresh(after.refresh)).body.error).toBe('invalid_grant');
+  });
+
+  test('ends with its grant when others of its user push that out', async () => {
+    setLimits(authLimits, { consentsPerUser: 2 });
+    await userToken(hub, admin, 'many', { servers: ['alpha'] });
+    const all = [];
+    for (let i = 0; i < 3; i++) all.push(await letIn({ username: 'many' }));
+    const [first, ...others] = all;
+    expect(await tools(first?.access ?? '')).toBe(401);
+    for (const { access } of others) expect(await tools(access)).toEqual(['alpha-read', 'alpha-write']);
   });
 });
 

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, keyToken, login, passwordOf, userToken } from '../kit/api.ts';
@@ -123,6 +124,7 @@ describe('who may make a backup', () => {
     await boss.run(['login', '--username', 'admin', '--password-stdin'], { input: 'correct horse' });
     const made = await boss.run(['backup', 'far.zip']);
     expect(made.code, made.stderr).toBe(0);
+    expect(made.stderr).toMatch(/\b1 key,/);
     const { body } = await api(hub, 'GET', '/audit?action=backup&limit=1', { token: admin });
     expect(body.data).toMatchObject([{ actor: { name: 'admin' }, after: { secrets: 'include' } }]);
   });
@@ -134,6 +136,21 @@ describe('who may make a backup', () => {
     const env = { ...at(hub.folder), JWT_SECRET: 'another secret, which is long enough' };
     const refused = await operator.run(['backup', 'y.zip'], { env });
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('JWT_SECRET')]);
+  });
+
+  test('where the hub alone has JWT_SECRET, the refusal says that it is to be set', async () => {
+    const other = await testHub({ env: { JWT_SECRET: 'a secret of the environment, long enough' } });
+    const refused = await operator.run(['backup', 'z.zip'], { env: at(other.folder) });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('JWT_SECRET in its environment')]);
+  });
+
+  test('a request for the headers alone keeps no others from one', async () => {
+    // More than is on its way without a reader.
+    const large = join(hub.folder, 'data', 'large.bin');
+    writeFileSync(large, randomBytes(8_000_000));
+    expect((await api(hub, 'HEAD', '/backup', { token: admin })).status).toBe(200);
+    await until('another can be made', async () => (await api(hub, 'GET', '/backup', { token: admin })).status === 200);
+    rmSync(large);
   });
 });
 
@@ -147,7 +164,7 @@ describe('a restore', () => {
     writeFileSync(join(folder, 'data', 'jwt.secret'), `${'0'.repeat(64)}\n`);
     writeFileSync(join(folder, 'mcp_settings.json'), '{"mcpServers":{}}');
     const full = await operator.run(['restore', backup], { env: at(folder) });
-    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('there is data already')]);
+    expect([full.code, full.stderr]).toEqual([2, expect.stringContaining('there is data already')]);
     expect(readFileSync(join(folder, 'mcp_settings.json'), 'utf8')).toBe('{"mcpServers":{}}');
 
     const replaced = await operator.run(['restore', backup, '--replace'], { env: at(folder) });

@@ -257,3 +257,25 @@ describe('the pages of sign-ins', () => {
     expect((await person().open(other.href)).status).toBe(403);
   });
 });
+
+test.each(['/mcp', '/sse', '/api', '/servers', '/x/mcp', '/metrics/x', '/health/hub', '/health/x'])(
+  'BASE_PATH=%s is a prefix like any other, though it is the name of a path of the hub',
+  async (prefix) => {
+    const other = await testHub({ env: { BASE_PATH: prefix }, mcpServers: { plain: plain.config } });
+    await other.connected(1);
+    const origin = new URL(other.url).origin;
+    const token = await login(other);
+    expect((await api(other, 'GET', '/servers', { token })).status).toBe(200);
+    expect((await api(other, 'GET', '/servers')).status).toBe(401);
+    for (const url of [other.mcp(), other.mcp('plain')]) {
+      expect(new URL(url).pathname.startsWith(`${prefix}/mcp`)).toBe(true);
+      expect(JSON.stringify((await rpc(url, 'tools/list')).result)).toContain('echo');
+    }
+    for (const path of ['', '/servers'])
+      expect(await (await fetch(`${origin}${prefix}${path}`)).text()).toContain('<!doctype html>');
+    for (const path of ['/health', '/health/live', '/health/ready'])
+      expect((await (await fetch(origin + path)).json()) as object, path).toHaveProperty('status');
+    const metrics = await fetch(`${origin}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await metrics.text()).toContain('# TYPE');
+  },
+);

@@ -24,10 +24,7 @@ test('a build leaves nothing of what it does not make any more, and what is ther
   pruneDist(join(folder, 'none'), made);
 });
 
-test.each([
-  ['by npm start', startFlags()],
-  ['by the command', []],
-])('V8 takes what was compiled ahead for a hub that is started %s', (_, flags) => {
+test('V8 takes what was compiled ahead for a hub that starts', () => {
   const files = readdirSync('dist/compiled').filter((name) => name.endsWith('.bin'));
   expect(files).toContain('start-hub.js.bin');
   const program = `
@@ -36,12 +33,16 @@ test.each([
     const { Script } = require('node:vm');
     // Sets the flags that the hub sets itself.
     require('./dist/compiled.js').openBundle('dist');
+    // So does the thread of the embedded database, for the whole process, before it sees that this is not one.
+    let refusal = 'embedded-worker.js was loaded';
+    try { require('./dist/embedded-worker.js'); } catch (error) { refusal = error.message; }
+    if (!refusal.includes('is a worker thread of the hub')) console.log(refusal);
     for (const file of ${JSON.stringify(files)}) {
       const cachedData = readFileSync('dist/compiled/' + file).subarray(32);
       const { cachedDataRejected } = new Script(wrap(readFileSync('dist/' + file.slice(0, -4), 'utf8')), { cachedData });
       if (cachedDataRejected) console.log(file);
     }`;
-  expect(spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8' })).toMatchObject({
+  expect(spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })).toMatchObject({
     stdout: '',
     stderr: '',
   });
@@ -51,6 +52,11 @@ test('what a start loads is ASCII, of which V8 keeps a byte for each character, 
   const files = readdirSync('dist/compiled').filter((name) => name.endsWith('.bin'));
   const others = files.filter((name) => !isAscii(readFileSync(join('dist', name.slice(0, -'.bin'.length)))));
   expect(others).toEqual([]);
+});
+
+test('no file that is compiled ahead, or may be, imports when it runs: Node would warn, or refuse', () => {
+  const files = readdirSync('dist').filter((name) => name.endsWith('.js') && !name.endsWith('-worker.js'));
+  expect(files.filter((name) => /\bimport\(\s*["'`]/.test(readFileSync(join('dist', name), 'utf8')))).toEqual([]);
 });
 
 test('a start makes no code from texts, to check the environment or the settings with', () => {
@@ -69,10 +75,7 @@ test('a start makes no code from texts, to check the environment or the settings
   });
 });
 
-test.each([
-  ['by npm start', startFlags()],
-  ['by the command', []],
-])('V8 takes what Node has compiled ahead of its own modules for a hub that is started %s', (_, flags) => {
+test('V8 takes what Node has compiled ahead of its own modules for a hub that starts', () => {
   // The tag goes by the version of V8 and its flags.
   const tag = "require('node:v8').cachedDataVersionTag()";
   const program = `
@@ -83,17 +86,40 @@ test.each([
       if (id === 'node:crypto' || id === 'node:http') tags[id] ??= ${tag};
       return real(id, ...rest);
     };
-    require('./dist/compiled.js').openBundle(process.cwd() + '/dist').load('start-hub.js');
+    // With this one Node loads its HTTP client.
+    const { Response } = globalThis;
+    Object.defineProperty(globalThis, 'Response', { get: () => ((tags.Response ??= ${tag}), Response) });
+    const bundle = require('./dist/compiled.js').openBundle(process.cwd() + '/dist');
+    bundle.load('start-hub.js');
+    bundle.load('web-classes.js');
     console.log(JSON.stringify(tags));`;
   const usual = Number(spawnSync(process.execPath, ['-p', tag], { encoding: 'utf8' }).stdout);
-  expect(spawnSync(process.execPath, [...flags, '-e', program], { encoding: 'utf8' })).toMatchObject({
-    stdout: `${JSON.stringify({ 'node:crypto': usual, 'node:http': usual })}\n`,
+  expect(spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })).toMatchObject({
+    stdout: `${JSON.stringify({ 'node:crypto': usual, 'node:http': usual, Response: usual })}\n`,
     stderr: '',
   });
 });
 
-/** What `npm start` gives Node before the program. */
-function startFlags(): string[] {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  return / node (.*)dist\/cli\.js/.exec(scripts.start)?.[1]?.trim().split(' ') ?? [];
-}
+test('the streams of the terminal, for which Node loads modules too, come before the flags of the hub', () => {
+  const program = `
+    const { cachedDataVersionTag } = require('node:v8');
+    const { stdout } = process;
+    let tag;
+    Object.defineProperty(process, 'stdout', { get: () => ((tag ??= cachedDataVersionTag()), stdout) });
+    const { exit } = process;
+    process.exit = () => (console.log(tag), exit(0));
+    process.argv = [process.argv[0], 'dist/cli.js', '--version'];
+    require('./dist/cli.js');`;
+  const usual = spawnSync(process.execPath, ['-p', "require('node:v8').cachedDataVersionTag()"], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n').at(-1)).toBe(usual.stdout.trim());
+});
+
+test('what V8 is told to have again while a module of Node is loaded is what it has by itself', () => {
+  const program = "console.log(require('./dist/v8-flags.js').usualFlags.join('\\n'))";
+  const usual = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' }).stdout.trim().split('\n');
+  const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+  const defaults = new Set(Array.from(stdout.matchAll(/ default: (--\S+)$/gm), ([, flag]) => flag));
+  expect(usual).toHaveLength(3);
+  expect(usual.filter((flag) => !defaults.has(flag))).toEqual([]);
+});

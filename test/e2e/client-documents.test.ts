@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, expect, test } from 'vitest';
+import { api, login } from '../kit/api.ts';
 import { authorize, clientWithId, fieldsOf, submit } from '../kit/authorizing.ts';
 import { httpsServer } from '../kit/https.ts';
 import { raw, rpc } from '../kit/raw.ts';
@@ -112,7 +113,7 @@ test('an answer goes nowhere that is not in the document', async () => {
 });
 
 test('no document is fetched from a private address, nor for ever for one caller', async () => {
-  const at = await testHub({ mcpServers: {} });
+  const at = await testHub({ mcpServers: {}, env: { LOG_LEVEL: 'info' } });
   const before = asked.length;
   for (const host of [new URL(origin).host, 'localhost:1', '169.254.169.254', '[::1]']) {
     const { status } = await open(clientWithId(at.url, `https://${host}/private.json`).address());
@@ -124,6 +125,9 @@ test('no document is fetched from a private address, nor for ever for one caller
   );
   const last = many.concat(await open(clientWithId(at.url, 'https://127.0.0.1:1/last').address())).at(-1);
   expect([last?.status, Number(last?.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  const { text: logs } = await api(at, 'GET', '/logs', { token: await login(at) });
+  expect(logs).toContain('systemConfig.network.allowedCidrs');
+  expect(logs).not.toContain('own this server');
 });
 
 test('the metadata say that such ids are taken', async () => {

@@ -126,6 +126,9 @@ describe('code', () => {
 
   test.each([
     ['let text = "x"; while (true) text += text', 'memory'],
+    ['const all = []; for (let i = 0; i < 60; i++) all.push(new Uint8Array(1e6)); return all.length', 'memory'],
+    ['const all = []; while (true) all.push({})', 'memory'],
+    ['const all = []; while (true) all.push(Promise.resolve(all))', 'memory'],
     ['const f = () => f(); f()', 'stack'],
     ['for (let i = 0; i < 9; i++) await tools.crm.find({ q: "x" })', '5 calls'],
     ['return await tools.crm.nothing()', 'no tool crm.nothing'],
@@ -156,10 +159,25 @@ describe('code', () => {
     await until('both wait', () => crm.received('tools/call').length === before + 2);
     const third = await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'));
     expect(third.message.error).toMatchObject({ code: -32000, message: expect.stringContaining('Too much code') });
+    // No client leaves meanwhile: what is cancelled ends by that alone.
     for (const one of clients) await one.notify('notifications/cancelled', { requestId: 'x' });
+    await until('there is room', async () => (await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'))).result);
     for (const stream of await Promise.all(streams)) stream.close();
     await crm.control({ set: { silentOn: [] } });
-    await until('there is room', async () => (await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'))).result);
+  });
+
+  test('waits for many calls at once without a warning of Node', async () => {
+    const set = (calls: number) =>
+      api(hub, 'PUT', '/system-config', { token: admin, body: { codeMode: { memoryMb: 32, calls } } });
+    const warnings: string[] = [];
+    const warned = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', warned);
+    await set(30);
+    const code = 'return (await Promise.all(Array.from({ length: 30 }, () => tools.crm.find({ q: "x" })))).length';
+    expect(await run(code)).toMatchObject({ result: 30, calls: 30 });
+    await set(5);
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
   });
 
   test('has bounds that the settings name', async () => {
@@ -229,6 +247,8 @@ describe('each call of the code', () => {
     await set([{ id: 'r', text: 'forbid(principal, action, resource == Tool::"$hub/run_code");' }]);
     const refused = await rpc(hub.mcp('$code'), 'tools/call', asked('return 1'));
     expect(refused.message.error).toMatchObject({ code: -32001, data: { policy: 'r' } });
+    const { body } = await api(hub, 'GET', '/activities?limit=1', { token: admin });
+    expect(body.data).toMatchObject([{ server: '$hub', tool: 'run_code', status: 'refused' }]);
     await set([]);
   });
 

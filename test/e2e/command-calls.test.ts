@@ -136,6 +136,11 @@ describe('toolhub call', () => {
     const written = await ann.run(['call', 'mail-picture', '--output', 'out.png']);
     expect([written.code, written.stdout.split('\n')[0]]).toEqual([0, 'here:']);
     expect(readFileSync(join(ann.home, 'out.png'))).toEqual(picture);
+    const nowhere = await ann.run(['call', 'mail-picture', '--output', 'none/out.png']);
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      2,
+      'toolhub: Cannot write none/out.png: none does not exist (ENOENT). Create it first.\n',
+    ]);
     const raw = JSON.parse((await ann.run(['call', 'mail-picture', '--raw'])).stdout) as { content: unknown[] };
     expect(raw.content[3]).toEqual({ type: 'future', x: 1 });
     expect((await ann.run(['call', 'mail-structured'])).stdout).toBe('{\n  "n": 1\n}\n');

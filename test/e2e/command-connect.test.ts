@@ -217,7 +217,8 @@ test.each([
   [['connect', 'nothing-like-it'], 'Known: claude-code'],
   [['connect', 'cursor', 'cline'], 'Name one client'],
   [['connect', 'claude-ai'], 'needs a public https address'],
-  [['connect', 'chatgpt', '--url', 'https://hub.example.com'], 'https://hub.example.com/mcp in ChatGPT'],
+  [['connect', 'claude.ai'], 'needs a public https address'],
+  [['connect', 'ChatGPT', '--url', 'https://hub.example.com'], 'https://hub.example.com/mcp in ChatGPT'],
   [['connect', 'cursor', '--name', 'a b'], '--name'],
   [['connect', 'cursor', '--write', '--remove'], 'not both'],
 ])('%j is wrong use', async (args, words) => {

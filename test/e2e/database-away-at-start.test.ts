@@ -75,6 +75,15 @@ test.each(['', '/hub'])(
       ]);
     }
 
+    for (const path of ['token', 'register', 'revoke']) {
+      const { status, headers, text } = await raw(`${url}/oauth/${path}`, { body: 'grant_type=refresh_token' });
+      expect([status, headers['retry-after'], JSON.parse(text)], path).toEqual([
+        503,
+        '10',
+        { error: 'temporarily_unavailable', error_description: expect.stringContaining('DB_URL') as string },
+      ]);
+    }
+
     await server.start();
     const hub = await starting;
     expect(hub.url).toBe(`${url}${base}`);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { login } from '../kit/api.ts';
 import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
@@ -76,4 +77,25 @@ test.each(['README.md', 'docs/api.md'])('every example of %s is answered with su
   expect(answers.filter((answer) => !/^20[01] /.test(answer))).toEqual([]);
   expect(answers).toHaveLength(asked.length);
   expect(stdout).not.toContain('"success":false');
+});
+
+test('the routes of MCPHub that docs/api.md says are not there are answered with 404', async () => {
+  const [, rows = ''] = read('docs/api.md').split('## What MCPHub has and this hub has not');
+  const cells = [...rows.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell);
+  const routes = cells.flatMap((cell) => [...cell.matchAll(/`(?:(GET|POST) )?(\/[^`]+)`/g)]);
+  expect(routes.length).toBeGreaterThan(8);
+  const token = await login(hub);
+  const answers = await Promise.all(
+    routes.map(async ([, method = 'GET', route = '']) => {
+      const path = route.replace(':name', 'everything').replace('…', 'servers');
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const { status } = await fetch(`${hub.url}${path}`, {
+        method,
+        headers,
+        ...(method === 'POST' && { body: '{}' }),
+      });
+      return `${status} ${method} ${path}`;
+    }),
+  );
+  expect(answers.filter((answer) => !answer.startsWith('404 '))).toEqual([]);
 });

@@ -122,6 +122,7 @@ describe('a token', () => {
     ['that is over', () => signed({ exp: Math.floor(Date.now() / 1000) - 120 })],
     ['without an end', () => signed({ exp: undefined })],
     ['that is not good yet', () => signed({ nbf: Math.floor(Date.now() / 1000) + 600 })],
+    ['that was issued tomorrow', () => signed({ iat: Math.floor(Date.now() / 1000) + 86_400 })],
     ['for another service', () => signed({ aud: 'toolhub' })],
     ['for no service', () => signed({ aud: undefined })],
     ['of another issuer', () => other.sign({ aud: 'hub' })],

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
@@ -152,6 +152,17 @@ describe('a policy', () => {
     await until('it is in order again', async () => (await call({ text: 'c' })).message?.error !== undefined);
     expect((await put({ policyFolder: null })).status).toBe(200);
     expect((await put({ policyFolder: '/does/not/exist' })).status).toBe(400);
+  });
+
+  test('in a folder that is gone keep every change out but the one that no longer names it', async () => {
+    const gone = join(temporaryFolder(), 'policies');
+    mkdirSync(gone);
+    expect((await put({ policies: null, policyFolder: gone })).status).toBe(200);
+    rmSync(gone, { recursive: true });
+    const other = { policies: [{ id: 'other', text: dropped }] };
+    await until('it is missed', async () => (await put(other)).status === 409);
+    expect((await put({ policyFolder: null })).status).toBe(200);
+    expect((await put(other)).status).toBe(200);
   });
 
   test('is tried on recorded calls before it counts', async () => {

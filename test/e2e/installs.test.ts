@@ -7,6 +7,7 @@ import { upstreamLimits } from '../../src/upstream/limits.ts';
 import { api, login } from '../kit/api.ts';
 import { fakeNpx } from '../kit/fake-npx.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { isAlive, processes } from '../kit/processes.ts';
 import { hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -63,6 +64,16 @@ test('an installation that takes longer than the connect timeout is no failed at
   await until('it is connected', async () => (await shown('slow')).status === 'connected');
   expect((await shown('slow')).attempts).toBe(0);
   expect(npx.count('slow', 'install')).toBe(1);
+});
+
+test('a program of a launcher that does not answer in time is told as a program, not as an address', async () => {
+  const npx = fakeNpx();
+  npx.hold('late');
+  npx.install('late');
+  const hub = await testHub({ mcpServers: { late: npx.server('late') }, env: short });
+  const { shown } = await watching(hub);
+  const error = await until('an attempt failed', async () => (await shown('late')).error);
+  expect(error).toContain('did not answer within 1 s, and said nothing');
 });
 
 test('a launcher may install for as long as it takes when the program connects in time', async () => {
@@ -229,6 +240,7 @@ test('a cache that lacks files of a package is mended once, with a line in the l
 });
 
 test('a package that is broken also when it was installed a second time is not installed again and again', async () => {
+  setLimits(upstreamLimits, { backOffFirstMs: 50 });
   const npx = fakeNpx();
   npx.install('pkg');
   const before = await testHub({ mcpServers: { s: npx.server('pkg') } });
@@ -244,6 +256,7 @@ test('a package that is broken also when it was installed a second time is not i
 });
 
 test('a folder of the cache that is a link is not removed', async () => {
+  setLimits(upstreamLimits, { backOffFirstMs: 50 });
   const npx = fakeNpx();
   npx.install('pkg');
   const before = await testHub({ mcpServers: { s: npx.server('pkg') } });

@@ -22,7 +22,7 @@ const options = { timeout: 600_000 };
 beforeAll(async () => {
   const mcpServers: Record<string, Record<string, unknown>> = {};
   for (const kind of kinds) mcpServers[kind] = { ...(await largeServer(kind)), options };
-  mcpServers['hasty'] = { ...(await largeServer('stdio')), options: { timeout: 1_000 } };
+  mcpServers['hasty'] = { ...(await largeServer('stdio')), options: { timeout: 3_000 } };
   hub = await testHub({ mcpServers });
 });
 /** Some have them end, or lose their connection. */

@@ -3,6 +3,7 @@ import type { ServerDetails } from '../../src/core/answers/settings.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
 import { api, login, userToken } from '../kit/api.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { documentOf, restApi } from '../kit/openapi.ts';
 import { rpc } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
@@ -47,7 +48,8 @@ test('what a server prints when it dies reaches the log and its managers, and no
     (await api(hub, 'GET', '/activities', { token: ann })).text,
   ];
   for (const text of told) expect(text).not.toMatch(/cannot log in|exited|said last/);
-  expect(told[0]).toContain('Server \\"s\\" is not connected.');
+  expect(told[0]).toContain('ended before the answer came. Whether the call was carried out is not known.');
+  expect(told[0]).not.toContain('ry again');
   const seen = async (token: string) => (await api(hub, 'GET', '/servers/s', { token })).body.data as ServerDetails;
   let details = await seen(admin);
   // It may have been started again since.
@@ -68,6 +70,52 @@ test('what a server prints when it dies reaches the log and its managers, and no
   expect(Object.keys(await seen(ann))).not.toContain('reason');
   expect(Object.keys(await seen(ann))).not.toContain('output');
   for (const text of [...told, ...toManagers, JSON.stringify(hub.hub.servers())]) expect(text).not.toContain(secret);
+});
+
+test.each([
+  ['ends before it answers', { answers: 'json' }, { exitAt: 'tools/call' }],
+  ['ends in the middle of its answer', {}, { exitAt: 'tools/call' }],
+  ['cuts the connection, and stays', {}, { cutStreamOn: 'tools/call' }],
+  ['ends with its stream', { transport: 'sse' }, { exitAt: 'tools/call' }],
+] as const)('a call to a server over HTTP that %s is not told to be tried again', async (_, options, set) => {
+  const web = await hostileHttp({ name: 'web', ...options });
+  const hub = await testHub({ mcpServers: { web: web.config }, env });
+  await hub.connected(1);
+  const token = await login(hub);
+  const overHttp = () => api(hub, 'POST', '/tools/call/web', { token, body: { toolName: 'delay' } });
+  await web.control({ set });
+  const { status, body, headers } = await overHttp();
+  expect([status, body['message']]).toEqual([
+    503,
+    'The connection to server "web" ended before the answer came. Whether the call was carried out is not known.',
+  ]);
+  // When the server may be back (CONTRACT §4: 503 with Retry-After).
+  expect(headers['retry-after']).toBe('1');
+  web.stop();
+  await until('one that never left is told to be tried again', async () => {
+    const next = await overHttp();
+    const isToTry = /connection refused|Try again|Next attempt/.test(String(next.body['message']));
+    return isToTry && next.headers['retry-after'] !== undefined;
+  });
+});
+
+test('a call to a REST API whose connection is cut is not told to be tried again, but for one that only reads', async () => {
+  const rest = await restApi();
+  rest.on('/cut', (_, response) => response.destroy());
+  const operations = { get: { operationId: 'read' }, post: { operationId: 'write' } };
+  const schema = documentOf(rest.origin, { '/cut': operations });
+  const hub = await testHub({ mcpServers: { api: { openapi: { schema } } }, env });
+  await hub.connected(1);
+  const token = await login(hub);
+  const call = (toolName: string) => api(hub, 'POST', '/tools/call/api', { token, body: { toolName } });
+  const written = await call('write');
+  expect([written.status, written.body['message']]).toEqual([
+    503,
+    'The connection to server "api" ended before the answer came. Whether the call was carried out is not known.',
+  ]);
+  const over = await rpc(hub.mcp(), 'tools/call', { name: 'api-write', arguments: {} });
+  expect(over.error?.message).toBe(written.body['message']);
+  expect((await call('read')).status).toBe(502);
 });
 
 test('a server that is given to another user has a log when it runs again', async () => {

@@ -2,8 +2,10 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { databaseLimits } from '../../src/database/limits.ts';
 import { api, login, userToken } from '../kit/api.ts';
 import { sharedPostgres } from '../kit/databases.ts';
+import { setLimits } from '../kit/limits.ts';
 import { oauthFixture, type OAuthFixture } from '../kit/oauth-server.ts';
 import { person } from '../kit/person.ts';
 import { rpc } from '../kit/raw.ts';
@@ -230,6 +232,7 @@ test('a sign-in of a hub that was alone is taken over into the database, once', 
 });
 
 test('while the database is away hubs go on with the tokens they have, and start with them', async () => {
+  setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
   const postgres = await sharedPostgres();
   const fixture = await oauthFixture();
   const url = await postgres.createDatabase();

@@ -293,6 +293,7 @@ describe('what a provider answers', () => {
     ['is for another client', () => usual({ aud: 'another' })],
     ['is of another issuer', () => usual({ iss: 'https://evil.example' })],
     ['is over', () => usual({ exp: Math.floor(Date.now() / 1000) - 120 })],
+    ['was issued tomorrow', () => usual({ iat: Math.floor(Date.now() / 1000) + 86_400 })],
     ['has no subject', () => usual({ sub: '' })],
     ['is signed by another', () => void (idToken = (nonce) => other.sign({ iss: rogue.url, sub: 'r1', nonce }))],
     [

@@ -140,6 +140,17 @@ describe.each(Object.entries(surfaces))('%s', (_, [list, call]) => {
   });
 });
 
+test('over HTTP the answer has the path of a hidden argument, as the request has it', async () => {
+  const args = { text: 'hi', tenant: 'evil' };
+  const called = await api(hub, 'POST', '/tools/call/crm', { token: ann, body: { toolName: 'echo', arguments: args } });
+  const direct = await api(hub, 'POST', '/tools/crm/say', { token: ann, body: args });
+  const paths = [called, direct].map(({ status, body }) => [status, body.errors?.map(({ path }) => path)]);
+  expect(paths).toEqual([
+    [400, ['arguments.tenant']],
+    [400, ['tenant']],
+  ]);
+});
+
 test("a group's override holds on its endpoint alone, and the server's own name is not there any more", async () => {
   expect(await names('team')).toEqual(['crm-say', 'crm-rest']);
   expect(await names()).toEqual(['crm-say', 'crm-other']);

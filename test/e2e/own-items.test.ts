@@ -104,36 +104,40 @@ test('policies hold for them', async () => {
 
 test('subscribers hear when the settings change a resource, in both eras, and nothing else', async () => {
   const uri = 'docs://told';
-  const other = 'docs://untold';
   const put = (id: string, body: object) => api(hub, 'PUT', `/resources/${id}`, { token: admin, body });
-  for (const [id, key] of [
-    ['told', uri],
-    ['untold', other],
-  ]) {
-    const body = { id, uri: key, content: 'old' };
+  for (const id of ['told', 'later', 'untold']) {
+    const body = { id, uri: `docs://${id}`, content: 'old' };
     expect((await api(hub, 'POST', '/resources', { token: admin, body })).status).toBe(201);
   }
   const policies = async (text: string[]) => {
     const body = { policies: text.map((one) => ({ id: 'p', text: one })) };
     expect((await api(hub, 'PUT', '/system-config', { token: admin, body })).status).toBe(200);
   };
+  const listensTo = async (one: string) => {
+    const notifications = { resourceSubscriptions: [one] };
+    const request = modernRequest('subscriptions/listen', { notifications }, {});
+    const opened = await stream(hub.mcp('g'), { method: 'POST', ...request });
+    await until('the acknowledgement', () => opened.messages.length > 0);
+    return opened;
+  };
+  const updates = ({ messages }: Awaited<ReturnType<typeof listensTo>>) =>
+    messages.filter(({ method }) => method === 'notifications/resources/updated').length;
+  // Changes are told in their order, a moment after they are made: the first ones before their readers are there.
+  const elsewhere = await listensTo('docs://untold');
+  await put('untold', { content: 'new' });
+  await until('that they are there is told', () => updates(elsewhere) > 0);
   const client = await session(hub.mcp());
   const open = await client.listen();
   expect((await client.request('resources/subscribe', { uri })).error).toBeUndefined();
-  const notifications = { resourceSubscriptions: [uri] };
-  const listening = await stream(hub.mcp('g'), {
-    method: 'POST',
-    ...modernRequest('subscriptions/listen', { notifications }, {}),
-  });
-  await until('the acknowledgement', () => listening.messages.length > 0);
+  const listening = await listensTo(uri);
+  const afterwards = await listensTo('docs://later');
   expect(listening.messages[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: [uri] } });
 
   const streams = [open, listening];
-  const heard = () =>
-    streams.map(({ messages }) => messages.filter(({ method }) => method === 'notifications/resources/updated').length);
+  const heard = () => streams.map(updates);
   // What it is called is news of the list, and what another says is none of theirs.
   await put('told', { name: 'named' });
-  await put('untold', { content: 'new' });
+  await put('untold', { content: 'newer' });
   await put('told', { content: 'new' });
   await until('both hear of the change', () => heard().every((count) => count > 0));
   expect(heard()).toEqual([1, 1]);
@@ -144,6 +148,8 @@ test('subscribers hear when the settings change a resource, in both eras, and no
   // Who may not read it hears nothing more of it.
   await policies(['forbid(principal, action == Action::"readResource", resource == Resource::"$hub/docs://told");']);
   await put('told', { content: 'hidden' });
+  await put('later', { content: 'new' });
+  await until('the change after it is told', () => updates(afterwards) > 0);
   expect((await client.request('resources/subscribe', { uri })).error).toBeUndefined();
   expect((await (await session(hub.mcp())).request('resources/subscribe', { uri })).error?.code).toBe(-32002);
   await policies([]);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
@@ -175,6 +175,25 @@ test('the command says what waits, decides, and holds what is offered against a 
     code: 2,
     stderr: expect.stringContaining('does not exist (ENOENT). Create it first.') as string,
   });
+  expect(await command('pins', 'check', join(hub.folder, 'nowhere.json'))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('nowhere.json does not exist (ENOENT)') as string,
+  });
+  const other = join(hub.folder, 'other.json');
+  for (const [text, why] of [
+    ['{}', 'version expected 1 (and 1 more)'],
+    ['{"version":1,"servers":{"s":{"tool read":7}}}', 'servers.s["tool read"] expected string, received number'],
+    ['{"version":2,"servers":{}}', 'version expected 1'],
+    ['[]', 'expected object, received array'],
+    ['{"version":1,\n"servers":}', 'not valid JSON at line 2, column 11'],
+    ['', 'not valid JSON at line 1, column 1'],
+  ] as const) {
+    writeFileSync(other, text);
+    expect(await command('pins', 'check', other), text).toMatchObject({
+      code: 2,
+      stderr: `toolhub: ${other} is no export of pins: ${why}. "toolhub pins export <file>" makes one.\n`,
+    });
+  }
   expect((await command('why', 's-read', '--arguments', '[]')).stderr).toBe(
     'toolhub: Cannot explain: arguments must be a JSON object.\n',
   );

@@ -71,6 +71,35 @@ test('five thousand sessions that are begun and forgotten cost the hub next to n
   expect((await first.request('tools/list')).result?.tools?.length).toBe(2);
 });
 
+// What the kernel lets wait at most.
+const mayWait = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+
+test.skipIf(mayWait < 1_000)(
+  'a thousand clients that come while the hub computes are connected, and each is answered',
+  async () => {
+    const hub = await hubProcess({ mcpServers: {} });
+    const { hostname, port } = new URL(hub.url);
+    const ask = () =>
+      new Promise<{ readonly answered: Promise<string> }>((resolve, reject) => {
+        const socket = tcp(Number(port), hostname);
+        atEnd(() => void socket.destroy());
+        const answered = new Promise<string>((done) => {
+          socket.once('data', (chunk) => done(chunk.toString('latin1')));
+          socket.on('error', (error) => (reject(error), done(error.message)));
+        });
+        socket.once('connect', () => {
+          socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+          resolve({ answered });
+        });
+      });
+    process.kill(hub.pid, 'SIGSTOP');
+    const connected = within('all are connected', Promise.all(Array.from({ length: 1_000 }, ask)));
+    const asked = await connected.finally(() => process.kill(hub.pid, 'SIGCONT'));
+    const heard = await Promise.all(asked.map(({ answered }) => answered));
+    expect(heard.filter((text) => !text.startsWith('HTTP/1.1 200 '))).toEqual([]);
+  },
+);
+
 test('a reader that does not read holds up no other and costs a bounded amount of memory', async () => {
   const hub = await hubProcess({ mcpServers: { good: good.config, big: hostileStdio({ name: 'big' }).config } });
   await hub.connected(2);

@@ -175,6 +175,28 @@ test('an admin takes it back, and the owner cannot', async () => {
   expect(await seenBy()).toEqual(['ann']);
 });
 
+test('a name that was given to another user before it was there is taken for users, and free for admins', async () => {
+  const ask = (who: string, method: string, path: string, body: unknown) =>
+    api(hub, method, path, { token: tokens[who], body });
+  expect((await ask('admin', 'PUT', '/users/cid', { servers: ['coming'], groups: ['soon'] })).status).toBe(200);
+  expect((await ask('admin', 'PUT', '/users/ann', { servers: ['hers'] })).status).toBe(200);
+  expect((await ask('ann', 'POST', '/groups', { name: 'mine', servers: [name] })).status).toBe(201);
+  const config = { url: evil.url };
+  for (const [method, path, body] of [
+    ['POST', '/servers', { name: 'coming', config }],
+    ['PUT', `/servers/${name}`, { newName: 'coming' }],
+    ['POST', '/groups', { name: 'soon', servers: [name] }],
+    ['PUT', '/groups/mine', { name: 'soon' }],
+  ] as const) {
+    const { status, body: said } = await ask('ann', method, path, body);
+    expect([status, said.message], path).toEqual([409, expect.stringContaining('is taken')]);
+  }
+  expect(await sees('cid')).toBe(false);
+  expect((await ask('ann', 'POST', '/servers', { name: 'hers', config })).status).toBe(201);
+  expect((await ask('admin', 'POST', '/servers', { name: 'coming', config })).status).toBe(201);
+  expect((await ask('admin', 'POST', '/groups', { name: 'soon' })).status).toBe(201);
+});
+
 test('a file or a text that an admin imports makes nothing public that no admin made so here', async () => {
   const token = tokens['admin'];
   const exported = (await api(hub, 'GET', '/mcp-settings/export', { token })).body as {

@@ -86,6 +86,14 @@ test.each(routes)('%s %s answers 403 to a foreign Host', async (method, path, bo
   expect(server.received('tools/call')).toHaveLength(before);
 });
 
+test.each(['token', 'register', 'revoke'])('the refusal has the form of OAuth at /oauth/%s', async (path) => {
+  const answer = await raw(`${hub.url}/oauth/${path}`, { body: 'token=x', headers: { host: 'evil.example' } });
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([
+    403,
+    { error: 'access_denied', error_description: expect.stringContaining("Host 'evil.example'") as string },
+  ]);
+});
+
 test.each(routes)('%s %s answers 403 to a foreign Origin', async (method, path, body) => {
   const before = server.received('tools/call').length;
   for (const origin of [
@@ -275,7 +283,9 @@ test('a browser is told what a permitted origin may do, and nothing else is open
     const answer = await raw(own.mcp(), { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: { origin } });
     expect(answer.status).toBe(200);
     expect(answer.headers['access-control-allow-origin']).toBe(origin);
-    expect(String(answer.headers['access-control-expose-headers']).toLowerCase()).toContain('mcp-session-id');
+    expect(String(answer.headers['access-control-expose-headers']).toLowerCase().split(', ')).toEqual(
+      expect.arrayContaining(['mcp-session-id', 'retry-after']),
+    );
     expect(String(answer.headers.vary).toLowerCase()).toContain('origin');
   }
   for (const origin of [

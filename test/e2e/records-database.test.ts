@@ -4,6 +4,7 @@ import type { Activity } from '../../src/core/activity.ts';
 import { authLimits } from '../../src/auth/limits.ts';
 import { coreLimits } from '../../src/core/limits.ts';
 import type { LogEntry } from '../../src/core/log-entry.ts';
+import { databaseLimits } from '../../src/database/limits.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, cookieLogin, cookiesOf, login, passwordOf, userToken } from '../kit/api.ts';
 import { databaseWaitMs } from '../kit/databases.ts';
@@ -64,6 +65,7 @@ async function logs(hub: Reach, token: string): Promise<LogEntry[]> {
 
 describe('PostgreSQL killed under calls', () => {
   test('calls go on, what was recorded comes in afterwards, and nothing that was shown is lost', async () => {
+    setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
     const server = await postgres();
     const hub = await testHub({
       mcpServers: { alpha: (await hostileHttp({ name: 'alpha', tools: ['echo'] })).config },
@@ -153,6 +155,7 @@ describe('two hubs on one PostgreSQL', () => {
   async function two() {
     // Only notifications tell of changes in time, no look at the database.
     setLimits(coreLimits, { settingsVersionMs: 600_000 });
+    setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
     const server = await postgres();
     const env = { DB_URL: server.url, ...secret };
     const a = await testHub({ mcpServers: {}, env });

@@ -2,12 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
+import { databaseLimits } from '../../src/database/limits.ts';
 import type { Health } from '../../src/http/open/health.ts';
 import { api, login } from '../kit/api.ts';
 import { hostileHttp } from '../kit/hostile.ts';
+import { setLimits } from '../kit/limits.ts';
 import { sharedPostgres } from '../kit/shared-postgres.ts';
 import { raw, rpc } from '../kit/raw.ts';
-import { type HubProcess, hubProcess } from '../kit/test-hub.ts';
+import { type HubProcess, hubProcess, type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // What was answered is in the activity, whatever becomes of the hub and its database.
@@ -20,7 +22,7 @@ async function postgres() {
   return { ...server, url: await server.createDatabase() };
 }
 
-const health = async (hub: HubProcess) =>
+const health = async (hub: Pick<TestHub, 'url'>) =>
   JSON.parse((await raw(new URL('/health', hub.url).href, { method: 'GET' })).text) as Health;
 
 let calls = 0;
@@ -36,7 +38,7 @@ async function call(hub: HubProcess): Promise<string | undefined> {
 }
 
 /** The trace ids of all calls that the hub knows of, once it has written everything. */
-async function recorded(hub: HubProcess): Promise<string[]> {
+async function recorded(hub: Pick<TestHub, 'url'>): Promise<string[]> {
   const isWritten = async (): Promise<boolean> => {
     const { database, logs, activity } = await health(hub);
     return database.state === 'ready' && logs.waiting + activity.waiting === 0;
@@ -77,7 +79,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
     load.isOver = true;
     await Promise.all(callers);
   }
-  const hub = await hubProcess({
+  const hub = await testHub({
     ...(folder !== undefined && { folder }),
     mcpServers: { alpha: alpha.config },
     env: { DB_URL: url },
@@ -90,6 +92,7 @@ test('every call that was answered is in the activity after kill -9, once', asyn
 });
 
 test('what was answered while PostgreSQL was away is kept over a stop, and written by the next start', async () => {
+  setLimits(databaseLimits, { databaseRetryMaxMs: 1_000 });
   const server = await postgres();
   const env = { DB_URL: server.url, JWT_SECRET: 'a secret that outlives the first start' };
   const hub = await hubProcess({ mcpServers: { alpha: alpha.config }, env });
@@ -105,7 +108,7 @@ test('what was answered while PostgreSQL was away is kept over a stop, and writt
   expect(journalOf(hub).length).toBeGreaterThan(0);
 
   // It starts without the database too, and knows what waits.
-  const between = await hubProcess({ folder: hub.folder, env });
+  const between = await testHub({ folder: hub.folder, env });
   expect((await health(between)).activity.waiting).toBeGreaterThanOrEqual(30);
   // One hub's memory is not told as all there is.
   const ask = async (path: string) => (await api(between, 'GET', path, { token })).body as { incomplete?: boolean };
@@ -121,7 +124,7 @@ test('what was answered while PostgreSQL was away is kept over a stop, and writt
   expect((await api(between, 'GET', `/activities/${id}`, { token })).status).toBe(404);
 });
 
-function journalOf({ folder }: HubProcess): string[] {
+function journalOf({ folder }: Pick<TestHub, 'folder'>): string[] {
   const path = join(folder, 'data', 'journal');
   return existsSync(path) ? readdirSync(path).filter((name) => name.startsWith('activity')) : [];
 }

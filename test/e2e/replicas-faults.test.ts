@@ -225,6 +225,8 @@ test('a hub that stops can be reached while a call runs there: what the call ask
   setLimits(replicaLimits, { lastRequestsMs: 0, lastAnswersMs: 60_000 });
   const gate = join(temporaryFolder(), 'gate');
   writeFileSync(gate, '');
+  const [other] = hubs;
+  if (!other) throw new Error('There is no hub.');
   const leaving = await addHub();
   await allReach(hubs.length);
   const own = await session(leaving.hub.mcp());
@@ -236,6 +238,14 @@ test('a hub that stops can be reached while a call runs there: what the call ask
     const answer = await raw(`${leaving.hub.url}/health/ready`, { method: 'GET', headers: { connection: 'close' } });
     expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('stopping')]);
   }
+  // That it stops in order is no fault of the others.
+  const told: (string | undefined)[] = [];
+  await until('the others count it no more', async () => {
+    const { hubs: counted, message } = await other.hub.health();
+    told.push(message);
+    return counted?.known === hubs.length && counted.reachable === hubs.length;
+  });
+  expect(told.filter((message) => message?.startsWith('Another hub'))).toEqual([]);
   rmSync(gate);
   await call.message('the answer', ({ id }) => id === 'call');
   await stopped;

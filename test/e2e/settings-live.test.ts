@@ -1,6 +1,8 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Hostile, hostileHttp, hostileStdio } from '../kit/hostile.ts';
+import { api, login } from '../kit/api.ts';
+import { type Hostile, hostileHttp, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { isAlive } from '../kit/processes.ts';
 import { rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
@@ -151,4 +153,61 @@ test('twenty edits in a burst end in the last one, with each server started at m
     'no process too many is left',
     () => servers.flatMap((server) => server.pids()).filter(isAlive).length === 4,
   );
+});
+
+describe('calls that come while a change of its settings starts a server again', () => {
+  const tools = ['stays', 'goes'];
+  async function restarting() {
+    const gate = join(temporaryFolder(), 'gate');
+    const resources = [{ uri: 'x://stays', name: 'stays' }];
+    const has = { name: 's', resources, prompts: [{ name: 'stays' }] };
+    const server = hostileStdio({ ...has, tools, changeable: true });
+    const hub = await testHub({ mcpServers: { s: server.config } });
+    const token = await login(hub);
+    await hub.connected(1);
+    writeFileSync(gate, '');
+    server.becomes({ ...has, tools: ['stays'], gate });
+    const change = (env: Record<string, string>) => api(hub, 'PUT', '/servers/s', { token, body: { config: { env } } });
+    return { hub, server, token, gate, change };
+  }
+
+  test('wait for it, on every way to its tools, and one that it no longer has is unknown then', async () => {
+    const { hub, server, token, gate, change } = await restarting();
+    expect((await change({ COLOUR: 'red' })).status).toBe(200);
+    const called = { toolName: 's-stays', arguments: {} };
+    const calls = [
+      rpc(hub.mcp(), 'tools/call', { name: 's-stays', arguments: {} }),
+      rpc(hub.mcp('s'), 'tools/call', { name: 'stays', arguments: {} }),
+      rpc(hub.mcp('$smart'), 'tools/call', { name: 'call_tool', arguments: called }),
+      rpc(hub.mcp('$code'), 'tools/call', { name: 'run_code', arguments: { code: 'return await tools.s.stays()' } }),
+      api(hub, 'POST', '/tools/call/s', { token, body: { toolName: 'stays' } }),
+    ];
+    const read = rpc(hub.mcp(), 'resources/read', { uri: 'x://stays' });
+    const prompt = rpc(hub.mcp(), 'prompts/get', { name: 's-stays' });
+    const ref = { type: 'ref/prompt', name: 's-stays' };
+    const completed = rpc(hub.mcp(), 'completion/complete', { ref, argument: { name: 'a', value: '' } });
+    const gone = rpc(hub.mcp(), 'tools/call', { name: 's-goes', arguments: {} });
+    await until('it has begun again', () => server.received('initialize').length === 2);
+    rmSync(gate);
+    for (const answer of await Promise.all(calls)) expect(answer.text).toMatch(/tool\\*":\\*"stays/);
+    expect((await gone).error).toEqual({ code: -32602, message: 'Unknown tool: s-goes' });
+    expect(server.received('tools/call')).toHaveLength(5);
+    for (const answer of [await read, await prompt, await completed]) expect(answer.result, answer.text).toBeDefined();
+  });
+
+  test('are told to come again when it does not connect', async () => {
+    const { hub, server, gate, change } = await restarting();
+    server.becomes({ name: 's', tools, exitAt: 'start' });
+    rmSync(gate);
+    expect((await change({ COLOUR: 'red' })).status).toBe(200);
+    const { error } = await rpc(hub.mcp(), 'tools/call', { name: 's-stays', arguments: {} });
+    expect(error?.code).toBe(-32000);
+    expect(error?.message).toMatch(/^Server "s" is not connected\. Next attempt in \d+ s\.$/);
+    expect((await change({ COLOUR: 'blue' })).status).toBe(200);
+    server.becomes({ name: 's', tools });
+    await until('it is called again', async () => {
+      const answer = await rpc(hub.mcp(), 'tools/call', { name: 's-stays', arguments: {} });
+      return answer.result !== undefined;
+    });
+  });
 });

@@ -178,9 +178,12 @@ test('a server that did not answer when a new session was begun is asked again, 
   const cuts = (): number => server.journal().filter(({ event }) => event === 'cut').length;
   await server.control({ set: { cutStreamOn: 'resources/subscribe' }, loseSessions: true });
   expect((await own.call('s-delay', { tag: 'still' })).result?.content?.[0]?.text).toBe('still');
-  await until('it did not answer', () => cuts() === 1);
+  await until('it did not answer', () => cuts() > 0);
+  // By the end of another exchange with the server the hub knows that too: who asks before shares the question.
+  await other.call('s-delay', { tag: 'after' });
+  const before = cuts();
   expect((await other.request('resources/subscribe', { uri: 'test://one' })).error).toBeDefined();
-  expect(cuts(), 'it is asked for the next client').toBeGreaterThan(1);
+  expect(cuts(), 'it is asked for the next client').toBeGreaterThan(before);
   await server.control({ set: { cutStreamOn: 'nothing' } });
   await until('it is asked again', () => asked(server, 'subscribe', 'test://one') === 2);
   await server.control({ emit: updated('test://one') });

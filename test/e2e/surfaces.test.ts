@@ -208,13 +208,13 @@ const everywhere: Record<string, (token: string | undefined) => Surface> = {
  * what, for all surfaces in one place. So the run on PostgreSQL, or without a database, tries all of them; that on an
  * embedded one, which keeps the records, makes its calls by one, in a scope of each kind.
  */
-const tried = testDatabase === 'embedded' ? [bare] : Object.keys(everywhere);
+const tried = testDatabase() === 'embedded' ? [bare] : Object.keys(everywhere);
 /**
  * What a scope shows is decided in one place, behind all surfaces: each calls in a scope of each kind, and one of MCP
  * and one of the OpenAPI style in all of them.
  */
 const calledIn = (surface: string) =>
-  testDatabase !== 'embedded' && (surface === bare || surface === bareOpenApi) ? calledScopes : scopesOfEachKind;
+  testDatabase() !== 'embedded' && (surface === bare || surface === bareOpenApi) ? calledScopes : scopesOfEachKind;
 
 /** How often each tool was called, by `server/tool`. */
 const counts = () =>
@@ -350,7 +350,7 @@ describe('the tool call', () => {
 });
 
 /** Where no answer comes from the database, one caller finds what would fail beside it. */
-const managers = testDatabase === 'embedded' ? known.slice(0, 1) : known;
+const managers = testDatabase() === 'embedded' ? known.slice(0, 1) : known;
 
 describe('the management API', () => {
   test.each(managers)('%s: lists hold nothing that is hidden', async (_label, who, token) => {

@@ -250,6 +250,13 @@ test('the built program sends traces, metrics and the log too', async () => {
   await until('the log arrived', () => to.logs().length > 0);
   await until('the metrics arrived', () => to.metrics().has('mcp.server.operation.duration'));
   expect(await hub.health()).toMatchObject({ telemetry: { traces: 'ok', metrics: 'ok', logs: 'ok' } });
+  // Nothing of Node or of a library is between the lines of the log.
+  expect(hub.output().split('\n')).toEqual(
+    hub
+      .output()
+      .split('\n')
+      .map(() => expect.stringMatching(/^\{.*\}$|^$/)),
+  );
 });
 
 test('off: the trace of a client passes as it is, and nothing is added', async () => {

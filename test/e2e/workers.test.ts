@@ -108,6 +108,8 @@ describe('two workers', () => {
     for (const file of [policy, skill]) mkdirSync(dirname(file), { recursive: true });
     const put = async (body: unknown) =>
       expect((await api(hub, 'PUT', '/system-config', { token: admin, body })).status).toBe(200);
+    // A test that fails leaves no policy to those after it.
+    atEnd(() => put({ policyFolder: null, skills: null }));
     await put({ policyFolder: dirname(policy), skills: { folder: dirname(dirname(skill)) } });
     /** Written together; the number is in both. */
     const write = (number: number) => {
@@ -131,20 +133,26 @@ describe('two workers', () => {
       const { data } = (await api(hub, 'GET', `/audit?action=${action}`, { token: admin })).body;
       return (data as { after: unknown }[]).map(({ after }) => JSON.stringify(after));
     };
-    for (const number of [1, 2, 3]) {
-      write(number);
+    let number = 0;
+    const next = async () => {
+      write((number += 1));
       await seen(number);
-    }
+    };
     const actions = ['policy-files.update', 'skill-files.update'];
-    for (const action of actions)
-      await until('the last change is recorded', async () =>
-        (await recorded(action)).some((after) => /(?:\/\/|number) 3/.test(after)),
-      );
-    for (const action of actions)
-      expect(
-        (await recorded(action)).filter((after) => /(?:\/\/|number) 2/.test(after)),
-        action,
-      ).toHaveLength(1);
+    const records = async (action: string, one = '\\d+') =>
+      (await recorded(action)).filter((after) => new RegExp(`(?:\\/\\/|number) ${one}\\b`).test(after));
+    // What the lead finds when it first looks is no change.
+    await until('the lead finds changes', async () => {
+      await next();
+      return (await Promise.all(actions.map((action) => records(action)))).every(({ length }) => length > 0);
+    });
+    for (const _ of times(2)) {
+      await next();
+      // All requests may have come to the other worker so far, and changes that the lead has not seen apart are one.
+      for (const action of actions)
+        await until(`${action} has it`, async () => (await records(action, String(number))).length > 0);
+    }
+    for (const action of actions) expect(await records(action, String(number - 1)), action).toHaveLength(1);
     await put({ policyFolder: null, skills: null });
     await until('the policy is gone', async () =>
       (await Promise.all(times(12).map(() => echo(hub, 'own', 'free')))).every(({ error }) => error === undefined),
@@ -482,6 +490,7 @@ describe('two workers', () => {
     const put = async (policies: unknown) =>
       expect((await api(hub, 'PUT', '/system-config', { token: admin, body: { policies } })).status).toBe(200);
     const known = 'forbid(principal, action, resource == Tool::"own/delay");';
+    atEnd(() => put(null));
     await put([
       { id: 'ask', text },
       { id: 'known', text: known },
@@ -580,7 +589,11 @@ describe('two workers', () => {
     process.kill(pid, 'SIGKILL');
     const failed = (await Promise.all(calls)).filter((answer) => typeof answer === 'string');
     expect(failed).toEqual([expect.stringMatching(/socket hang up|ECONNRESET/)]);
-    await until('there are two again', async () => servingAt(hub).length === 2 && (await reachable(hub)) === 2);
+    // The next tests are about two that serve, and stop them.
+    await until('there are two again', async () => {
+      const begun = hub.output().split('A worker ended').at(-1) ?? '';
+      return begun.includes('A worker serves') && (await reachable(hub)) === 2;
+    });
   });
 
   test('keep bundles in the folder of the hub, whichever worker takes them', async () => {
@@ -610,6 +623,26 @@ describe('two workers', () => {
     expect(await hub.stop('SIGTERM'), hub.output()).toEqual({ code: 0, signal: null });
     await until('all are gone', () => family.every((pid) => !isAlive(pid)));
   });
+});
+
+test('more workers than before begin with the lists that the hub has saved, and start nothing for them', async () => {
+  const lazy = hostileStdio({ name: 'lazy' });
+  const env = { DB_URL: await (await sharedPostgres()).createDatabase() };
+  const { folder, ...first } = await hubProcess({
+    env,
+    systemConfig: { routing: { enableBearerAuth: false } },
+    mcpServers: { lazy: { ...lazy.config, startOnDemand: true, idleTimeoutMs: 300 } },
+  });
+  const isListed = async (hub: Pick<HubProcess, 'mcp'>) =>
+    ((await rpc(hub.mcp('lazy'), 'tools/list', {}, { headers: alone })).result?.tools ?? []).length > 0;
+  await until('it is listed', () => isListed(first));
+  await first.stop('SIGTERM');
+  expect(lazy.pids()).toHaveLength(1);
+  const several = await hubProcess({ folder, env: { ...env, WORKERS: '2' } });
+  await until('both workers are there', async () => (await reachable(several)) === 2);
+  expect(await Promise.all(times(8).map(() => isListed(several)))).toEqual(times(8).map(() => true));
+  expect(lazy.pids()).toHaveLength(1);
+  await several.stop('SIGTERM');
 });
 
 test('nothing is left when the first process is killed', async () => {

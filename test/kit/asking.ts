@@ -27,6 +27,12 @@ export async function askingHttp(): Promise<{ type: string; url: string }> {
   return { type: 'streamable-http', url: await within('the start of the asking server', url, 60_000) };
 }
 
+/**
+ * How long a round gathers questions where several are to be in it (`askGatherMs`). On a busy machine tenths of a
+ * second pass between two that the server asks at once.
+ */
+export const togetherMs = 500;
+
 /** A client that can be asked everything. */
 export const askable = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: { listChanged: true } };
 

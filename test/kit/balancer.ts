@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wireLimits } from '../../src/wire/limits.ts';
 import { atEnd } from './at-end.ts';
 
 /** A load balancer of the plainest kind: it sends each request to any of the hubs. */
@@ -17,10 +18,12 @@ export interface Balancer {
  * request that was sent is not sent again.
  */
 export async function balancer(targets: string[]): Promise<Balancer> {
-  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  // One that waited is closed here before the hub closes it: a request that is sent at that moment would break off.
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity, timeout: wireLimits.idleConnectionMs / 2 });
   let turn = 0;
   const own: Pick<Balancer, 'targets' | 'choose'> = { targets, choose: () => turn++ };
-  const server = createServer((req, res) => void take(req, res));
+  // The clients close theirs.
+  const server = createServer({ keepAliveTimeout: 0 }, (req, res) => void take(req, res));
 
   async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];

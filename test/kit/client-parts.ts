@@ -26,6 +26,8 @@ type Parts = Pick<
   | 'listed'
 >;
 
+const nothing = { settings: () => emptySettings, catalogue: () => emptyCatalogue };
+
 /**
  * What a request needs of the client side besides its server, for tests of a part of it: nothing is known of any
  * server.
@@ -35,10 +37,9 @@ export function clientParts(views: Views): Parts {
     views,
     subscriptions: createSubscriptions({ views, connection: () => undefined, log: logLines() }),
     logLevels: createLogLevels({ views, shared: () => undefined, own: () => [], ofUser: () => [] }),
-    tasks: createTasks({ views, life: () => undefined }),
+    tasks: createTasks({ views, ...nothing, life: () => undefined }),
     governance: {
-      settings: () => emptySettings,
-      catalogue: () => emptyCatalogue,
+      ...nothing,
       counts: createCallCounts(),
       audit: { counted: () => undefined },
       guards: { ask: async () => ({ kind: 'failed', why: 'is none', code: 'no_decision' }), noted: () => undefined },
@@ -59,6 +60,7 @@ const emptySettings = { servers: new Map(), groups: [], users: [], keys: [], sys
 export const noRecords: CallRecords = {
   finished: () => undefined,
   refused: () => undefined,
+  refusedRead: () => undefined,
   used: () => undefined,
   afterKeeping: (done) => done(),
 };

@@ -62,7 +62,7 @@ export async function runProgram(task: Task): Promise<Ran> {
 }
 
 /** Runs a command of the program in a process of its own. */
-function startProgram({ args, env, cwd, input }: Task): Running {
+export function startProgram({ args, env, cwd, input }: Task): Running {
   const child = spawn(process.execPath, [resolve('dist/cli.js'), ...args], {
     cwd,
     env,
@@ -88,30 +88,25 @@ function startProgram({ args, env, cwd, input }: Task): Running {
 
 /** What of the program a test file has run in a process of its own, and the one process for what it runs again. */
 const known = new Set<string>();
-let loaded: { readonly child: ChildProcess; busy: boolean } | undefined;
+let loaded: { readonly child: ChildProcess; readonly ended: Promise<never>; busy: boolean } | undefined;
 
 /**
  * Runs a command in a process that has loaded the program already, which takes a tenth of a start. Undefined where it
  * is to have its own: the first of its name in a test file, one beside another, and what Node reads when it starts.
  */
 async function runLoaded(task: Task): Promise<Ran | undefined> {
-  const name = task.args[0] ?? '';
+  const [word = ''] = task.args;
+  // Flags alone are of `serve`, as nothing at all is.
+  const name = word.startsWith('-') ? '' : word;
   const isFirst = !known.has(name);
   if (known.size === 0) atFileEnd(endLoaded);
   known.add(name);
   const forNode = Object.keys(task.env).some((variable) => variable.startsWith('NODE_'));
   if (isFirst || forNode || loaded?.busy) return undefined;
-  loaded ??= {
-    child: fork(resolve('test/kit/fixtures/commands.mjs'), {
-      execArgv: [],
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    }),
-    busy: false,
-  };
-  const { child } = loaded;
+  loaded ??= load();
+  const { child, ended } = loaded;
   loaded.busy = true;
   child.send(task);
-  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The program ended: ${String(code)}`)));
   try {
     const [ran] = (await Promise.race([once(child, 'message'), ended])) as [Ran];
     loaded.busy = false;
@@ -119,9 +114,17 @@ async function runLoaded(task: Task): Promise<Ran | undefined> {
   } catch (error) {
     loaded = undefined;
     throw error;
-  } finally {
-    ended.catch(() => undefined);
   }
+}
+
+function load(): NonNullable<typeof loaded> {
+  const child = fork(resolve('test/kit/fixtures/commands.mjs'), {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The program ended: ${String(code)}`)));
+  ended.catch(() => undefined);
+  return { child, ended, busy: false };
 }
 
 function endLoaded(): void {

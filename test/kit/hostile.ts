@@ -267,24 +267,29 @@ function journalIn(file: string): () => readonly JournalEntry[] {
 type Received = ReturnType<Hostile['received']>[number];
 
 function readers(journal: () => readonly JournalEntry[]): Pick<Hostile, 'journal' | 'received' | 'pids'> {
-  const known = new Map<JournalEntry, Received>();
-  /** Parsed once: tests that wait look again and again. */
-  const receivedAs = (entry: JournalEntry): Received => {
-    const { id, text } = entry;
-    const found = known.get(entry) ?? {
-      id,
-      params: (JSON.parse(text ?? '{}') as { params?: Record<string, unknown> }).params ?? {},
-      text: text ?? '',
-    };
-    known.set(entry, found);
+  // Each message is looked at once and parsed once: tests that wait look again and again.
+  const messages = new Map<string, { unread: JournalEntry[]; read: Received[] }>();
+  let seen = 0;
+  const messagesOf = (method: string) => {
+    const found = messages.get(method) ?? { unread: [], read: [] };
+    messages.set(method, found);
     return found;
+  };
+  const received = (method: string): Received[] => {
+    const entries = journal();
+    for (const entry of entries.slice(seen))
+      if (entry.event === 'message') messagesOf(entry.method ?? '').unread.push(entry);
+    seen = entries.length;
+    const { unread, read } = messagesOf(method);
+    for (const { id, text = '{}' } of unread.splice(0)) {
+      const { params } = JSON.parse(text) as { params?: Record<string, unknown> };
+      read.push({ id, params: params ?? {}, text });
+    }
+    return [...read];
   };
   return {
     journal: () => [...journal()],
-    received: (method) =>
-      journal()
-        .filter((entry) => entry.event === 'message' && entry.method === method)
-        .map(receivedAs),
+    received,
     pids: () => journal().flatMap((entry) => (entry.event === 'start' ? [entry.pid] : [])),
   };
 }

@@ -6,10 +6,12 @@ import { createDatabaseAt } from './postgres.ts';
 
 const kinds = ['off', 'embedded', 'postgres'] as const;
 
-/** Which database the hubs of this run have that do not ask for one themselves (`DB_URL`). */
-export const testDatabase = kindOf(process.env['TEST_DATABASE']);
-
-function kindOf(value = 'off'): (typeof kinds)[number] {
+/**
+ * Which database the hubs have that do not ask for one themselves (`DB_URL`): one for a run, but for what runs again
+ * (`again.ts`).
+ */
+export function testDatabase(): (typeof kinds)[number] {
+  const value = process.env['TEST_DATABASE'] ?? 'off';
   const kind = kinds.find((one) => one === value);
   if (kind === undefined) throw new Error(`TEST_DATABASE is "${value}". Allowed: ${kinds.join(', ')}.`);
   return kind;
@@ -20,7 +22,7 @@ const addresses = new Map<string, string>();
 
 /** `DB_URL` for a hub with this data folder: an empty database of its own. */
 export async function hubDatabase(dataDir: string): Promise<string> {
-  switch (testDatabase) {
+  switch (testDatabase()) {
     case 'off':
       return 'off';
     case 'embedded':

@@ -13,20 +13,21 @@ export interface ProcessInfo {
 }
 
 export function processes(): ProcessInfo[] {
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .flatMap((entry) => {
-      try {
-        const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
-        // The command in parentheses may contain anything; the fields begin behind the last one.
-        const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        if (state === 'Z' || state === 'X') return [];
-        const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return [{ pid: Number(entry), parent: Number(parent), group: Number(group), command }];
-      } catch {
-        return []; // gone meanwhile
-      }
-    });
+  return readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? (processOf(entry) ?? []) : []));
+}
+
+/** Undefined for one that has ended. */
+function processOf(pid: string): ProcessInfo | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command in parentheses may contain anything; the fields begin behind the last one.
+    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') return undefined;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return { pid: Number(pid), parent: Number(parent), group: Number(group), command };
+  } catch {
+    return undefined; // gone meanwhile
+  }
 }
 
 /** Everything that descends from a process, however deep. */
@@ -42,7 +43,7 @@ export function descendants(pid: number): ProcessInfo[] {
 }
 
 export function isAlive(pid: number): boolean {
-  return processes().some((one) => one.pid === pid);
+  return processOf(String(pid)) !== undefined;
 }
 
 /** How many files a process has open. */

@@ -3,16 +3,18 @@ import type { TestSpecification } from 'vitest/node';
 
 /** Known to take longest; begun first, so that no worker is left alone with one at the end. */
 const longest = [
+  'surfaces-postgres.test.ts',
   'process.test.ts',
+  'workers.test.ts',
   'surfaces-smart.test.ts',
   'installs.test.ts',
-  'search-command.test.ts',
   'pressure.test.ts',
   'records-database.test.ts',
   'hostile-servers.test.ts',
   'young-objects.test.ts',
   'large-results.test.ts',
-  'eras.test.ts',
+  'api-fuzz-postgres.test.ts',
+  'audit.test.ts',
   'surfaces.test.ts',
 ];
 

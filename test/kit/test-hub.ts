@@ -7,6 +7,7 @@ import type { Hub, ServerState } from '../../src/core/hub.ts';
 import { readEnv } from '../../src/env/env.ts';
 import { startHub } from '../../src/hub/start-hub.ts';
 import { atEnd } from './at-end.ts';
+import { runProgram } from './command.ts';
 import { temporaryFolder } from './hostile.ts';
 import { hubDatabase, testDatabase } from './hub-database.ts';
 import { raw } from './raw.ts';
@@ -50,7 +51,10 @@ interface Reach {
   sse(scope?: string): string;
   health(): Promise<{
     status: string;
+    message?: string;
     servers: { total: number; connected: number; disconnected: number };
+    /** Where there is more than one. */
+    hubs?: { known: number; reachable: number };
     database: { state: string };
   }>;
   /** Waits until that many servers are connected. */
@@ -128,7 +132,7 @@ export async function testHub(options: HubOptions = {}): Promise<TestHub> {
   atEnd(close);
   const reached = reach(hub.url);
   // Until then memory answers, and a run on a database is to test the database.
-  if (testDatabase !== 'off' && options.env?.['DB_URL'] === undefined) {
+  if (testDatabase() !== 'off' && options.env?.['DB_URL'] === undefined) {
     await until('the database is ready', async () => (await reached.health()).database.state === 'ready', 60_000);
   }
   // Without a request each time.
@@ -178,7 +182,18 @@ export async function hubProcess(options: HubOptions = {}, program = cli): Promi
   return { ...started, ...reach(base) };
 }
 
-/** A start that is expected to fail: its exit and what it printed. */
+/**
+ * A start that is refused before anything runs: its exit code and what it printed. Not a process of its own, but for
+ * the first in a test file (kit/command.ts).
+ */
+export async function refusedStart(options: HubOptions = {}): Promise<Pick<Exit, 'code'> & { output: string }> {
+  const own = await files(options);
+  const refused = runProgram({ args: ['serve'], env: processEnv(own), cwd: own.folder });
+  const { code, stdout, stderr } = await within('the refused start', refused, 60_000);
+  return { code, output: stdout + stderr };
+}
+
+/** A start that is expected to fail, as a process of its own: its exit and what it printed. */
 export async function failedStart(options: HubOptions = {}, timeoutMs = 60_000): Promise<Exit & { output: string }> {
   const started = await startProcess(options);
   const exit = await within('the failing start', started.exited, timeoutMs);
@@ -186,17 +201,22 @@ export async function failedStart(options: HubOptions = {}, timeoutMs = 60_000):
   return { ...exit, output: started.output() };
 }
 
+function processEnv({ folder, env }: Files): Record<string, string> {
+  const { LOG_LEVEL = 'info' } = env;
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    ...env,
+    LOG_LEVEL: LOG_LEVEL === 'error' ? 'info' : LOG_LEVEL,
+  };
+}
+
 async function startProcess(options: HubOptions, program = cli) {
   if (!existsSync(program)) throw new Error(`${program} is missing: npm run build`);
   const own = await files(options);
   const child = spawn(process.execPath, [program, 'serve'], {
     cwd: own.folder,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: own.folder,
-      ...own.env,
-      LOG_LEVEL: own.env['LOG_LEVEL'] === 'error' ? 'info' : own.env['LOG_LEVEL'],
-    },
+    env: processEnv(own),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

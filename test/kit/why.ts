@@ -1,7 +1,9 @@
+import { expect } from 'vitest';
 import type { Offer } from '../../src/core/catalogue.ts';
-import { explain, type WhyQuestion } from '../../src/core/access/explain.ts';
+import { type DecisionStep, explain, type WhyQuestion } from '../../src/core/access/explain.ts';
 import { principalOf } from '../../src/core/access/principal.ts';
 import { view } from '../../src/core/access/view.ts';
+import { remark } from '../../src/core/remarks.ts';
 import type { CallLimits, GuardSettings } from '../../src/core/settings/governance.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { catalogue, type Parts, server, settings, user } from './snapshots.ts';
@@ -47,7 +49,13 @@ export function governed(parts: Parts, { policies, limits, guards }: Governed): 
 export const db = server('db', { visibility: 'public' });
 export const ann = user('ann');
 
+/** The decision with its reasons in words alone. */
 export async function why(asked: Asked = {}) {
+  const { steps, ...found } = await explained(asked);
+  return { ...found, steps: steps.map(inWords) };
+}
+
+export function explained(asked: Asked = {}) {
   const { parts = { servers: [db], users: [ann] }, policies, limits, guards, ...more } = asked;
   const of = governed(parts, { policies, limits, guards });
   const { principal = principalOf(ann), scope = { kind: 'all' }, catalogue: known = offered } = more;
@@ -66,6 +74,12 @@ export async function why(asked: Asked = {}) {
     look: () => undefined,
     ...more,
   });
+}
+
+/** The step without the name of its reason, which says the same. */
+function inWords({ said, ...step }: DecisionStep): Omit<DecisionStep, 'said'> {
+  if (said) expect(remark(said.code, said.values).text).toBe(step.reason);
+  return step;
 }
 
 const offered = catalogue(offer('db', ['query', 'drop']));

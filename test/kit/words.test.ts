@@ -16,24 +16,25 @@ const sourcesIn = (folder: string): string[] =>
 const retired: Readonly<Record<string, RegExp>> = {
   'HttpEntry, httpEntry': /\b(?:createDoor|DoorOptions|Door)\b/,
   'FastPath, fastPath': /\b(?:createFront|FrontOptions)\b/,
-  RequestContext: /\bVisit\b/,
+  RequestContext: /\b(?:Visit|Received)\b/,
   thenMaybe: /\bgoOn\b/,
   memoizeLast: /\bremembering\(/,
   'ServerRequests, serverRequests': /\b(?:createAsks|ClientAsks|ServerAsks?|AskHabits)\b/,
   'SuspendedCalls, suspended': /\b(?:[Pp]arkings?|[Pp]arked)\b(?!')/,
-  'negotiate, Negotiated': /\b(?:MeetingLink|MeetingOptions)\b/,
+  'negotiate, Negotiated': /\b(?:MeetingLink|MeetingOptions|Introduction|Met)\b/,
   'DedicatedConnections, dedicated connection': /\b(?:[Ll]eases?|[Ll]eased|createLeases)\b/,
   'ConnectionOwner, connection owner': /\b(?:Tenant|tenantOf)\b/,
   StatusTracker: /\bStanding\b/,
   RequestTimeouts: /\bPatience\b/,
   ThrottledReader: /\bCalmReader\b/,
-  LogRateLimiter: /\bnoiseGate\b/,
+  LogRateLimiter: /\b(?:noiseGate|Noise)\b/,
   EmbeddingConfig: /\b(?:EmbeddingWishes|wishes)\b/,
   AuthorizationRequest: /\b(?:createInvitation|Invitation)\b/,
   'StaleGrants, stale': /\b(?:[Ll]eftOvers|left-overs?)\b/,
   ListingAccounts: /\b[Ll]isters\b/,
-  ServerReadiness: /\b(?:createSettling|Settling)\b/,
-  ActiveSettings: /\bSettingsInForce\b/,
+  ServerReadiness: /\b(?:createSettling|Settling|settling)\b/,
+  'ActiveSettings, active': /\b(?:SettingsInForce|inForce)\b/,
+  'env-overrides, active-settings, problem-paths': /\b(?:environment-wins|in-force|as-sent)\b/,
   ServerAges: /\b[Nn]ewcomers\b/,
 };
 
@@ -58,6 +59,14 @@ test('names that were replaced stay out of the sources', () => {
     });
   });
   expect(found).toEqual([]);
+});
+
+test('the glossary has at most 25 terms', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const [, glossary = ''] = /^## Glossary$(.*?)^## /ms.exec(text) ?? [];
+  const terms = glossary.split('\n').filter((line) => /^\| (?!Term )/.test(line));
+  expect(terms.length).toBeGreaterThan(0);
+  expect(terms.length).toBeLessThanOrEqual(25);
 });
 
 test('comments name their subject', () => {

@@ -2,7 +2,7 @@
 //   npm run mutate [-- [--survivors] <part of a path>…]      for example: npm run mutate -- access/decision policies/
 //
 // Stryker writes all changes of a file into one text, each behind a switch; one run of Vitest tries many of them in one
-// process (`tries.mjs`). A run for each change would take ten times as long, for starting and loading alone.
+// process (`tries.mjs`). A run for each change would take five times as long, for starting and loading alone.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -99,6 +99,23 @@ async function tryAll({ ids, ...given }, found) {
   }
 }
 
+/** The runs of Vitest now. Each is a process group of its own, which Ctrl-C in a terminal does not reach. */
+const running = new Set();
+
+function endGroup(child) {
+  try {
+    process.kill(-Number(child.pid), 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** However it ends, nothing runs on, and the tree is as it was. */
+function leave() {
+  for (const child of running) endGroup(child);
+  rmSync(folder, { recursive: true, force: true });
+}
+
 /** The change that was being tried when the process ended. */
 async function tried(given, found) {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutation/vitest.config.mts'];
@@ -107,10 +124,10 @@ async function tried(given, found) {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
+  running.add(child);
   let last;
   let text = '';
-  const end = () => process.kill(-Number(child.pid), 'SIGKILL');
-  let watch = setTimeout(end, silentMs);
+  const watch = setTimeout(() => endGroup(child), silentMs);
   child.stdout.setEncoding('utf8').on('data', (more) => {
     const lines = (text + more).split('\n');
     text = lines.pop();
@@ -124,6 +141,7 @@ async function tried(given, found) {
   });
   await new Promise((resolved) => child.on('close', resolved));
   clearTimeout(watch);
+  running.delete(child);
   return last;
 }
 
@@ -136,19 +154,31 @@ function row(name, mutants) {
   return `${name.padEnd(36)} ${String(killed).padStart(4)} of ${String(mutants.length).padStart(4)}  ${share.padStart(5)} %`;
 }
 
-mkdirSync(folder, { recursive: true });
-const all = [];
-for (const file of mutate) {
-  const changes = await changesOf(file);
-  all.push(...changes);
-  const lines = readFileSync(file, 'utf8').split('\n');
-  for (const { location, replacement } of changes.filter((one) => !isKilled(one))) {
-    const { line, column } = location.start;
-    const after = replacement.replace(/\s+/g, ' ').slice(0, 160);
-    if (process.argv.includes('--survivors'))
-      console.log(`${file}:${line + 1}:${column + 1}\n  ${(lines[line] ?? '').trim()}\n  → ${after}`);
+async function run() {
+  const all = [];
+  for (const file of mutate) {
+    const changes = await changesOf(file);
+    all.push(...changes);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    for (const { location, replacement } of changes.filter((one) => !isKilled(one))) {
+      const { line, column } = location.start;
+      const after = replacement.replace(/\s+/g, ' ').slice(0, 160);
+      if (process.argv.includes('--survivors'))
+        console.log(`${file}:${line + 1}:${column + 1}\n  ${(lines[line] ?? '').trim()}\n  → ${after}`);
+    }
+    console.log(row(file, changes));
   }
-  console.log(row(file, changes));
+  console.log(row('all', all));
 }
-console.log(row('all', all));
-rmSync(folder, { recursive: true });
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    leave();
+    process.exit(1);
+  });
+mkdirSync(folder, { recursive: true });
+try {
+  await run();
+} finally {
+  leave();
+}

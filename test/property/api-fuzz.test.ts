@@ -384,7 +384,7 @@ function judge(method: string, sent: Sent, { status, type, text }: Answer): void
  * come into it, can answer otherwise than beside PostgreSQL.
  */
 const isTried = ({ path }: Route) =>
-  testDatabase !== 'embedded' ||
+  testDatabase() !== 'embedded' ||
   /^\/(?:activities|logs|tools|mcp|resources|smart-routing|auth\/log)|\/tools\//.test(path);
 
 test('every route answers whatever it is sent in its own shape, and never with 500', { timeout: 600_000 }, async () => {

@@ -5,25 +5,28 @@ import { isObject } from '../../core/protocol/rpc.ts';
 import { diskError, errnoOf } from '../../disk/disk-error.ts';
 import { writeFileAtomic } from '../../disk/write-file-atomic.ts';
 import { authLimits } from '../limits.ts';
+import { saving } from '../revocations.ts';
 import { type Consent, type Consents, isStale, rotated } from './consents.ts';
 
 const formatVersion = 1;
 
-/** Consents of a hub without replicas, in a file of its data folder. No secret is in it. */
+/**
+ * Consents of a hub without replicas, in a file of its data folder. No secret is in it. What cannot be written down is
+ * tried again until it is; a consent that was ended has ended meanwhile.
+ */
 export async function openFileConsents(path: string, log: Logger, now: () => number = Date.now): Promise<Consents> {
   const consents = new Map((await load(path, log)).map((consent) => [consent.id, consent]));
-  let queued: Promise<void> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  /** Ids of those that have ended here and not yet in the file. */
+  const unwritten = new Set<string>();
+  const writer = saving(async () => {
+    const ended = [...unwritten];
+    await writeFileAtomic(path, JSON.stringify({ version: formatVersion, consents: [...consents.values()] }));
+    for (const id of ended) unwritten.delete(id);
+  });
 
-  /** One write at a time; what changes while one runs is in the next one. */
-  function save(): Promise<void> {
-    const write = async (): Promise<void> => {
-      queued = undefined;
-      await writeFileAtomic(path, JSON.stringify({ version: formatVersion, consents: [...consents.values()] }));
-    };
-    queued ??= last = last.then(write, write);
-    return queued.catch((error: unknown) => {
-      throw diskError(error, 'Cannot write down which clients users let in', path);
+  function save(attempt = 'Cannot write down which clients users let in'): Promise<void> {
+    return writer.save().catch((error: unknown) => {
+      throw diskError(error, attempt, path);
     });
   }
 
@@ -42,9 +45,19 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
     return consent && consent.endedAt === undefined && !isStale(consent, now()) ? consent : undefined;
   };
 
-  function endNow(consent: Consent): Consent {
-    const ended = { ...consent, endedAt: now() };
-    consents.set(consent.id, ended);
+  /** One that has not ended, also if only the file says so. */
+  const known = (id: string): Consent | undefined => live(id) ?? (unwritten.has(id) ? consents.get(id) : undefined);
+
+  async function endNow(own: readonly Consent[]): Promise<readonly Consent[]> {
+    const ended = own.map((consent) => ({ ...consent, endedAt: consent.endedAt ?? now() }));
+    for (const consent of ended) {
+      consents.set(consent.id, consent);
+      unwritten.add(consent.id);
+    }
+    if (ended.length > 0)
+      await save(
+        'The client has no access any more. That is not written down yet, and is tried again; a restart before that brings its access back. Cannot write it',
+      );
     return ended;
   }
 
@@ -60,7 +73,7 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
         for (const one of pushedOut) consents.set(one.id, one);
         throw error;
       }
-      return pushedOut.filter(({ endedAt }) => endedAt === undefined).map(({ id }) => id);
+      return pushedOut.filter(({ endedAt }) => endedAt === undefined);
     },
     async rotate(id, generation) {
       const consent = live(id);
@@ -74,26 +87,20 @@ export async function openFileConsents(path: string, log: Logger, now: () => num
       return rotation;
     },
     async all() {
-      const found = [...consents.keys()].flatMap((id) => live(id) ?? []);
+      const found = [...consents.keys()].flatMap((id) => known(id) ?? []);
       return found.toSorted((a, b) => b.createdAt - a.createdAt);
     },
     async end(id) {
-      const consent = live(id);
-      if (!consent) return undefined;
-      const ended = endNow(consent);
-      await save();
-      return ended;
+      const consent = known(id);
+      return consent && (await endNow([consent]))[0];
     },
     async endUser(username) {
-      const own = [...consents.keys()].flatMap((id) => live(id) ?? []).filter((one) => one.username === username);
-      if (own.length === 0) return [];
-      for (const consent of own) endNow(consent);
-      await save();
-      return own;
+      return endNow([...consents.keys()].flatMap((id) => known(id) ?? []).filter((one) => one.username === username));
     },
     async knows(client) {
       return [...consents.values()].some((consent) => consent.client === client);
     },
+    close: writer.close,
   };
 }
 

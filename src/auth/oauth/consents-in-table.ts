@@ -27,14 +27,14 @@ export function consentsInTable(database: Pick<DatabaseHandle, 'whenReady'>): Co
         await tx.query(`delete from toolhub.consents where used_at < now() - $1 * interval '1 millisecond'`, [
           authLimits.consentIdleMs,
         ]);
-        const pushedOut = await tx.query<{ id: string; ended_at: Date | null }>(
+        const pushedOut = await tx.query<Row & { ended_at: Date | null }>(
           `delete from toolhub.consents where id in (
              select id from toolhub.consents where username = $1 order by used_at desc offset $2)
-           returning id, ended_at`,
+           returning content, ended_at`,
           [username, authLimits.consentsPerUser],
         );
         if (added.length === 0) return undefined;
-        return pushedOut.filter((one) => one.ended_at === null).map(({ id }) => id);
+        return pushedOut.filter((one) => one.ended_at === null).map(({ content }) => content);
       });
     },
     async rotate(id, generation) {
@@ -64,6 +64,7 @@ export function consentsInTable(database: Pick<DatabaseHandle, 'whenReady'>): Co
       const rows = await (await open()).query('select id from toolhub.consents where client = $1 limit 1', [client]);
       return rows.length > 0;
     },
+    close: () => Promise.resolve(),
   };
 }
 

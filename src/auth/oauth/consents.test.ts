@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyDatabase, silent, tempFolder } from '../../../test/kit/databases.ts';
 import { setLimits } from '../../../test/kit/limits.ts';
+import { until } from '../../../test/kit/until.ts';
 import { authLimits } from '../limits.ts';
 import { openFileConsents } from './consents-in-file.ts';
 import { consentsInTable } from './consents-in-table.ts';
@@ -65,3 +66,33 @@ test('a consent that cannot be written down pushes none out', async () => {
   await expect(consents.add(consent('b', at + 1))).rejects.toThrow();
   expect((await consents.all()).map(({ id }) => id)).toEqual(['a']);
 });
+
+test.each(['by hand', 'with all of its user', 'later', 'when the hub stops'])(
+  'a consent whose end cannot be written down has ended, is there until that is written, and is written %s',
+  async (then) => {
+    setLimits(authLimits, { revocationRetryMs: then === 'later' ? 1 : 3_600_000 });
+    const folder = tempFolder();
+    const open = async () => tellingOfEnds(await openFileConsents(join(folder, 'consents.json'), silent));
+    const consents = await open();
+    const ids = async (of: Consents) => (await of.all()).map(({ id }) => id);
+    await consents.add(consent('a', Date.now() - 1_000));
+    const told: string[] = [];
+    consents.onEnd((ended) => void told.push(...ended));
+    rmSync(folder, { recursive: true });
+    const refusal = { code: 'misconfigured', message: expect.stringContaining('no access any more') as string };
+    const end = () => (then === 'with all of its user' ? consents.endUser('ann') : consents.end('a'));
+    await expect(end()).rejects.toMatchObject(refusal);
+    expect([told, await consents.rotate('a', 1)]).toEqual([['a'], { kind: 'unknown' }]);
+    await expect(end()).rejects.toMatchObject(refusal);
+    expect(await ids(consents)).toEqual(['a']);
+
+    mkdirSync(folder);
+    if (then === 'by hand') expect(await end()).toMatchObject({ id: 'a' });
+    if (then === 'with all of its user') expect(await end()).toMatchObject([{ id: 'a' }]);
+    if (then === 'later') await until('it is written', async () => (await ids(consents)).length === 0);
+    await consents.close();
+    expect([await ids(consents), await consents.end('a')]).toEqual([[], undefined]);
+    const restarted = await open();
+    expect([await ids(restarted), await restarted.knows('client')]).toEqual([[], true]);
+  },
+);

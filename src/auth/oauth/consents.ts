@@ -33,7 +33,7 @@ export interface Consent {
 }
 
 /** What became of a refresh token that was used: `replayed` ends its consent. */
-export type Rotation = { readonly kind: 'good'; readonly consent: Consent } | { readonly kind: 'replayed' | 'unknown' };
+export type Rotation = { readonly kind: 'good' | 'replayed'; readonly consent: Consent } | { readonly kind: 'unknown' };
 
 /**
  * The consents of all users, for all hubs that share a database. Throws HubError `not_ready` or `misconfigured` when
@@ -41,20 +41,22 @@ export type Rotation = { readonly kind: 'good'; readonly consent: Consent } | { 
  */
 export interface Consents {
   /**
-   * Pushes out the oldest ones of a user with too many, and gives the ids of those that had not ended. Undefined when
-   * there is, or was, one of this id.
+   * Pushes out those of a user with too many that were used longest ago, and gives those of them that had not ended:
+   * their tokens are to be ended (`Tokens.revokeConsent`). Undefined when there is, or was, one of this id.
    */
-  add(consent: Consent): Promise<readonly string[] | undefined>;
+  add(consent: Consent): Promise<readonly Consent[] | undefined>;
   /** Uses the refresh token of this number. One of two hubs that use it at once finds it used. */
   rotate(id: string, generation: number): Promise<Rotation>;
-  /** Those that have not ended, newest first. */
+  /** Those that have not ended, and those whose end is not written down yet; newest first. */
   all(): Promise<readonly Consent[]>;
-  /** The consent, ended; undefined when there is none that has not ended. */
+  /** The consent, ended; undefined when there is none in `all`. One in the file has ended also when this throws. */
   end(id: string): Promise<Consent | undefined>;
-  /** Those of a user that had not ended. */
+  /** Those of a user that were in `all`. They have ended also when this throws, as with `end`. */
   endUser(username: string): Promise<readonly Consent[]>;
   /** Whether a user ever let this client in. */
   knows(client: string): Promise<boolean>;
+  /** Tries once more to write down what could not be written. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** Consents that say which of them this hub has ended. */
@@ -66,7 +68,8 @@ export interface ToldConsents extends Consents {
 /** The same consents, whose ends can be heard of: here, and not on other hubs of the database. */
 export function tellingOfEnds(consents: Consents): ToldConsents {
   const listeners = new Set<(ids: readonly string[]) => void>();
-  const told = (ids: readonly string[]): void => {
+  const told = (ended: readonly Pick<Consent, 'id'>[]): void => {
+    const ids = ended.map(({ id }) => id);
     if (ids.length > 0) for (const listener of listeners) listener(ids);
   };
   return {
@@ -77,14 +80,26 @@ export function tellingOfEnds(consents: Consents): ToldConsents {
       return pushedOut;
     },
     async end(id) {
-      const ended = await consents.end(id);
-      if (ended) told([ended.id]);
-      return ended;
+      try {
+        const ended = await consents.end(id);
+        if (ended) told([ended]);
+        return ended;
+      } catch (error) {
+        // What cannot be written down has ended all the same.
+        told([{ id }]);
+        throw error;
+      }
     },
     async endUser(username) {
-      const ended = await consents.endUser(username);
-      told(ended.map(({ id }) => id));
-      return ended;
+      try {
+        const ended = await consents.endUser(username);
+        told(ended);
+        return ended;
+      } catch (error) {
+        const own = await consents.all().catch(() => []);
+        told(own.filter((consent) => consent.username === username));
+        throw error;
+      }
     },
     onEnd(listener) {
       listeners.add(listener);
@@ -102,7 +117,7 @@ export function rotated(consent: Consent, generation: number, now: number): Rota
   if (generation >= consent.generation)
     return { kind: 'good', consent: { ...consent, generation: generation + 1, rotatedAt: now, usedAt: now } };
   const isLost = generation === consent.generation - 1 && now - consent.rotatedAt <= authLimits.refreshGraceMs;
-  return isLost ? { kind: 'good', consent } : { kind: 'replayed' };
+  return isLost ? { kind: 'good', consent } : { kind: 'replayed', consent };
 }
 
 /** What a user has no more of than `authLimits.consentsPerUser`; and whether a consent is too old to be kept. */

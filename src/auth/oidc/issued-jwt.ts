@@ -33,10 +33,20 @@ export async function verifyIssued(
   const { sub = '', exp = 0 } = payload;
   if (protectedHeader.typ !== undefined && !types.test(protectedHeader.typ))
     throw new errors.JWTInvalid('its type is that of another kind of token');
+  if (isFromFuture(payload, now)) throw new errors.JWTInvalid('it says that it was issued in the future');
   if (payload['cnf'] !== undefined)
     throw new errors.JWTInvalid('it is bound to a key of its sender (RFC 7800), whose proof is not asked for');
   if (sub === '' || sub.length > authLimits.subjectChars) throw new errors.JWTInvalid('it has no usable subject');
   return { payload, subject: sub, until: exp * 1000 + authLimits.clockToleranceMs };
+}
+
+/**
+ * Whether a token says that it was issued later than now (milliseconds since the epoch), with the tolerance for clocks.
+ * OpenID Connect Core §3.1.3.7 leaves the range to the client. A token that is signed ahead outlives what is taken away
+ * meanwhile.
+ */
+export function isFromFuture({ iat }: { readonly iat?: number | undefined }, now: number): boolean {
+  return iat !== undefined && iat * 1000 > now + authLimits.clockToleranceMs;
 }
 
 /** What a text that may be a token says. */

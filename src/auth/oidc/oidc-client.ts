@@ -5,6 +5,7 @@ import type { OidcProvider } from '../../core/settings/login.ts';
 import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
+import { isFromFuture } from './issued-jwt.ts';
 import { checkAnswer, loginFailure } from './login-failure.ts';
 import { providerFetch } from './provider-fetch.ts';
 
@@ -144,30 +145,39 @@ export function createOidcClient(options: {
         const tokens = await oidc.authorizationCodeGrant(configuration, back, checks);
         const claims = tokens.claims();
         if (!claims) throw new Error('no ID token');
+        if (isFromFuture(claims, now())) throw new Error('the ID token says that it was issued in the future');
         if (claims.sub === '' || claims.sub.length > authLimits.subjectChars) throw new Error('no usable subject');
         return saidOf(provider, configuration, tokens, claims);
       }),
     refresh: (provider, subject, refreshToken) =>
       attempt(provider, async () => {
         const configuration = await configurationOf(provider);
-        return refreshedAt(provider, configuration, subject, refreshToken);
+        return refreshedAt({ provider, configuration, now: now() }, subject, refreshToken);
       }),
   };
 }
 
+interface Asking {
+  readonly provider: OidcProvider;
+  readonly configuration: Configuration;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 async function refreshedAt(
-  provider: OidcProvider,
-  configuration: Configuration,
+  { provider, configuration, now }: Asking,
   subject: string,
   refreshToken: string,
 ): Promise<Refreshed | 'over'> {
   const oidc = await import('openid-client');
   try {
     const tokens = await oidc.refreshTokenGrant(configuration, refreshToken);
-    const claims = tokens.claims() ?? { sub: subject };
+    const said = tokens.claims();
+    const claims = said ?? { sub: subject };
     // OpenID Connect Core §12.2.
     if (claims.sub !== subject) throw new Error('the ID token is of another person');
-    const canSay = tokens.claims() !== undefined || configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (said && isFromFuture(said, now)) throw new Error('the ID token says that it was issued in the future');
+    const canSay = said !== undefined || configuration.serverMetadata().userinfo_endpoint !== undefined;
     const person = canSay ? await saidOf(provider, configuration, tokens, claims) : undefined;
     return { person, refreshToken: tokens.refresh_token ?? refreshToken };
   } catch (error) {

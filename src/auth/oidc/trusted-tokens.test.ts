@@ -6,6 +6,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { TrustedIssuer } from '../../core/settings/login.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { UserSettings } from '../../core/settings/user.ts';
+import { authLimits } from '../limits.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { createTrustedTokens } from './trusted-tokens.ts';
 
@@ -76,6 +77,7 @@ describe('a token of a trusted issuer', () => {
     ['that is over for more than a minute', [{ exp: seconds - 61 }]],
     ['without an end', [{ exp: undefined as never }]],
     ['that begins later', [{ nbf: seconds + 120 }]],
+    ['that was issued tomorrow', [{ iat: seconds + 86_400, exp: seconds + 90_000 }]],
     ['without a subject', [{ sub: undefined as never }]],
     ['with an empty subject', [{ sub: '' }]],
     ['with a subject of no end', [{ sub: 'x'.repeat(256) }]],
@@ -91,7 +93,7 @@ describe('a token of a trusted issuer', () => {
   test.each(['a minute over', 'a minute early'])('is accepted with a clock that is %s', async (how) => {
     const at = Math.floor(Date.now() / 1000);
     const { verify } = verifier();
-    const token = await company.sign(how === 'a minute over' ? { exp: at - 55 } : { nbf: at + 55 });
+    const token = await company.sign(how === 'a minute over' ? { exp: at - 55 } : { nbf: at + 55, iat: at + 55 });
     expect(await verify(token, settingsOf([trust(company)]))).toMatchObject({ kind: 'issued' });
   });
 
@@ -165,6 +167,25 @@ describe('what is known of a token', () => {
     expect(keysAsked()).toBe(2);
     clock.at += 10 * 60_000;
     expect(await verify(first, settings)).toBe('bad');
+  });
+
+  test('keys that are more than fit take no place of those that are there, and many are as good as one', async () => {
+    const issuer = await testIssuer();
+    const { verify, clock } = verifier();
+    const settings = settingsOf([trust(issuer)]);
+    const [own = {}] = issuer.shown;
+    const more = (count: number) => {
+      issuer.shown.splice(0, Infinity, own, ...Array.from({ length: count }, (_, i) => ({ ...own, kid: `more-${i}` })));
+    };
+    const token = await issuer.sign();
+    more(5_000);
+    expect(await verify(token, settings)).toBe('bad');
+    clock.at += authLimits.issuerKeysPauseMs;
+    more(500);
+    expect(await verify(token, settings)).toMatchObject({ kind: 'issued' });
+    more(5_000);
+    clock.at += authLimits.issuerKeysFreshMs;
+    expect(await verify(await issuer.sign(), settings)).toMatchObject({ kind: 'issued' });
   });
 
   test('an issuer that is away keeps its keys for a day', async () => {

@@ -174,6 +174,13 @@ describe('the data folder', () => {
     }
   });
 
+  test('cannot be where the kernel shows what is no file', async () => {
+    expect(await checkDataFolder('/proc/toolhub')).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('file system of the kernel') as string,
+    });
+  });
+
   test('has room, said in whole numbers', async () => {
     expect((await checkDiskSpace(join(folder, 'later'))).detail).toMatch(/^\d+ [MG]B free at /);
   });

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { HubError } from '../../core/errors.ts';
 import { errnoOf } from '../../disk/disk-error.ts';
 import { openText, openToOthers } from '../../disk/permissions.ts';
+import { notForOneProgram } from '../../disk/system-folder.ts';
 import { folderHolder, refuseHalfRestored } from '../../settings/data-dir.ts';
 import type { Check } from './check.ts';
 
@@ -11,6 +12,8 @@ export async function checkDataFolder(dataDir: string): Promise<Check> {
   const name = 'data folder';
   const folder = resolve(dataDir);
   const fix = 'Give the hub the right to write there, or name another folder: --data-dir, or DATA_DIR.';
+  const why = notForOneProgram(folder);
+  if (why !== undefined) return { name, status: 'fail', detail: `${folder} cannot be used: ${why}` };
   const existing = await nearestExisting(folder);
   if (!existing.isFolder) return { name, status: 'fail', detail: `${existing.path} is not a folder`, fix };
   try {

@@ -34,7 +34,8 @@ export function editToml(text: string, place: EntryPlace, entry: Entry | undefin
         ? changed(lines, own, there, entry)
         : [...trimmed(lines), ...(trimmed(lines).length > 0 ? [''] : []), ...tableLines(place, entry), ''];
   const next = edited.join(eol);
-  if (isDeepStrictEqual(readOrNothing(next), plain(wanted))) return next;
+  const said = readOrNothing(next);
+  if ([wanted, withoutEmpty(wanted, place)].some((one) => isDeepStrictEqual(said, plain(one)))) return next;
   throw new HubError('misconfigured', 'keeps the entry in a form that this command cannot change. Change it by hand');
 }
 
@@ -105,6 +106,13 @@ function readOrNothing(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The same, without the list of servers where none is left: in TOML it goes with its last table. */
+function withoutEmpty(wanted: unknown, { servers }: EntryPlace): unknown {
+  if (!isObject(wanted) || !isDeepStrictEqual(wanted[servers], {})) return wanted;
+  const { [servers]: _, ...others } = wanted;
+  return others;
 }
 
 /** The same as the parser makes it, whose tables have no prototype. */

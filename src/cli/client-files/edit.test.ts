@@ -112,6 +112,12 @@ describe('TOML', () => {
     expect(parseToml(editToml(middle, codex, undefined))).toEqual(parseToml(before));
   });
 
+  test.each(['', '\n', 'model = "x"\n'])('the only entry is taken out, and the list with it: %j', (text) => {
+    const after = editToml(text, codex, own);
+    expect(parseToml(editToml(after, codex, undefined))).toEqual(parseToml(text));
+    expect(editToml(`\n${after}`, codex, undefined).trim()).toBe(text.trim());
+  });
+
   test.each([
     ['a =', 'is no TOML'],
     ['mcp_servers = 1', 'something else at "mcp_servers"'],

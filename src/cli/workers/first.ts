@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { newClosers } from '../../core/closers.ts';
+import { type Closers, newClosers } from '../../core/closers.ts';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { createFullDiskRetry, type FullDiskRetry } from '../../disk/full-disk-retry.ts';
@@ -36,7 +36,7 @@ export async function runWorkers(env: Env): Promise<ExitCode> {
   // Secrets that a full disk has no room for are written later.
   const room = createFullDiskRetry(log);
   closers.add(() => room.close());
-  const secrets = await secretsOf(env, log, room);
+  const secrets = await secretsOf(env, log, room, closers);
   const dataDir = resolve(env.dataDir);
   const programs = openPrograms(env, log);
   closers.add(() => programs.close());
@@ -66,8 +66,9 @@ function refuseOtherCluster(): void {
  * What the workers sign and seal with: those of `DATA_DIR`, which the first of them would make, and the others have to
  * have. `JWT_SECRET` stays what it is: where it is not set, the database has a secret for what hubs seal in it.
  */
-async function secretsOf(env: Env, log: Logger, room: FullDiskRetry): Promise<HubSecrets> {
+async function secretsOf(env: Env, log: Logger, room: FullDiskRetry, closers: Closers): Promise<HubSecrets> {
   const dataDir = await openDataDir(env.dataDir, log, room);
+  closers.add(() => dataDir.keepSecrets());
   try {
     refuseHalfRestored(dataDir.path);
     const names = env.jwtSecret === undefined ? ['hub', 'jwt'] : ['hub'];

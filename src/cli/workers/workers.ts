@@ -2,6 +2,7 @@ import cluster, { type Worker as Process } from 'node:cluster';
 import type { Duplex } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import { deferred } from '../../core/deferred.ts';
+import { errorText } from '../../core/errors.ts';
 import type { LogEntry } from '../../core/log-entry.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
@@ -92,12 +93,26 @@ export class Workers {
   }
 
   #start(place: Place): void {
-    const own = cluster.fork({ [workerMark]: process.pid });
-    Object.assign(place, { process: own, isReady: false, isRead: false, startedAt: performance.now() });
-    this.#options.programs.serve(place.number, own.process.stdio[programsFd] as Duplex);
-    own.on('message', (message: FromWorker, handle?: unknown) => this.#heard(place, message, handle));
+    place.startedAt = performance.now();
+    let own: Process;
+    try {
+      own = cluster.fork({ [workerMark]: process.pid });
+    } catch (error) {
+      return this.#ended(place, errorText(error));
+    }
     // Messages that could not be sent any more.
     own.on('error', () => undefined);
+    if (own.process.pid === undefined) {
+      // There is no room for one more process now: Node tells of it by an event, and of no end.
+      own.once('error', (error) => this.#ended(place, errorText(error)));
+      return;
+    }
+    Object.assign(place, { process: own, isReady: false, isRead: false });
+    const programs = own.process.stdio[programsFd] as Duplex;
+    this.#options.programs.serve(place.number, programs);
+    // A worker that cannot reach them ends by itself, unless it hangs.
+    programs.once('close', () => setTimeout(() => own.process.kill('SIGKILL'), cliLimits.workerGoneMs).unref());
+    own.on('message', (message: FromWorker, handle?: unknown) => this.#heard(place, message, handle));
     const closeUntaken = watchUntaken(own);
     own.once('exit', (code, signal) => {
       closeUntaken();
@@ -168,8 +183,11 @@ export class Workers {
 
   #ended(place: Place, why: string): void {
     Object.assign(place, { process: undefined, isReady: false });
-    this.#first.resolve(exitCodes.failed);
-    if (this.#isStopping || !this.#isUp) return;
+    if (this.#isStopping) return;
+    if (!this.#isUp) {
+      this.#options.log.error('The first worker ended before it served', { why });
+      return this.#first.resolve(exitCodes.failed);
+    }
     this.#chooseLead();
     if (performance.now() - place.startedAt > cliLimits.workerHeldMs) place.failures = 0;
     const waitMs = Math.min(cliLimits.workerAgainMs * 2 ** place.failures, cliLimits.workerAgainMostMs);
@@ -244,7 +262,7 @@ export class Workers {
     const running = this.#places.flatMap(({ process }) => process ?? []);
     const codes = Promise.all(running.map((own) => new Promise<number | null>((resolve) => own.once('exit', resolve))));
     for (const place of this.#places) this.#send(place, { kind: 'stop' });
-    const late = after(cliLimits.stopMs + cliLimits.lastWordsMs, undefined, { ref: false }).then(() => {
+    const late = after(cliLimits.stopMs + cliLimits.workerGoneMs, undefined, { ref: false }).then(() => {
       for (const own of running) own.process.kill('SIGKILL');
       return codes;
     });

@@ -100,7 +100,7 @@ export function ownUri(shared: string): { readonly server: string; readonly uri:
  * `contents`, `messages`, `skills`, `skill` and `resources` hold.
  */
 export function withPageUris(text: string, pageUri: PageUri): string {
-  if (!/(?:ui|skill):(?:\/|\\\/)/.test(text)) return text;
+  if (!mayNamePages(text)) return text;
   const shown = (value: string): string => shownText(value, pageUri);
   const uris = (one: string): string => edited(one, { uri: shown, uriTemplate: shown });
   const meta = (one: string): string =>
@@ -112,6 +112,11 @@ export function withPageUris(text: string, pageUri: PageUri): string {
   const skill = (one: string): string => edited(uris(one), { resources });
   const skills = (list: string): string => listOf(list, skill);
   return edited(block(text), { content: blocks, contents: blocks, messages, skills, skill, resources });
+}
+
+/** Whether such a text may have the URI of a page or of a file of a skill; false for most texts. */
+export function mayNamePages(text: string): boolean {
+  return /(?:ui|skill):(?:\/|\\\/)/.test(text);
 }
 
 function listOf(list: string, edit: (one: string) => string): string {

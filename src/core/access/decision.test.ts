@@ -234,6 +234,15 @@ describe('who a caller is to policies', () => {
   });
 });
 
+const holder = (subject: string, name = 'Zoe', groups: string[] = []) =>
+  issuedPrincipal('https://i', subject, name, groups);
+/** Hashes of `https://i`, `s` and 201 times `s`. */
+const [ofIssuer, ofSubject, ofLong] = [
+  'ZF7iqTdhOLKNB5wwFM5UVdR6Ig3byJD5Hov-VTU8TT8',
+  'BDpxh3TFcr2KJa2-sb_NXAJWrhHOz5-cP5JdDlK-r4k',
+  'dLXBCorKnsIJrISTf-_JbYeoRpE4s_RZnzsMxXack5Q',
+];
+
 describe('what a call is counted by', () => {
   const limits = (callsPerDay: number): CallLimits => ({ callsPerDay });
   const counted = (of: Governed, more: Partial<CallQuestion> = {}) => countsOf(question(governed(of), more));
@@ -296,10 +305,12 @@ describe('what a call is counted by', () => {
     ['no address', { principal: anonymous }, 'address -', 'this caller'],
     [
       'the holder of a token',
-      { principal: issuedPrincipal('https://i', 's', 'Zoe', []), address: '10.0.0.1' },
-      issuedPrincipal('https://i', 's', 'Zoe', []).id,
+      { principal: holder('s'), address: '10.0.0.1' },
+      `issued ${ofIssuer} ${ofSubject}`,
       'this caller',
     ],
+    ['it by other claims', { principal: holder('s', 'Ann', ['g']) }, `issued ${ofIssuer} ${ofSubject}`, 'this caller'],
+    ['one with a long subject', { principal: holder('s'.repeat(201)) }, `issued ${ofIssuer} ${ofLong}`, 'this caller'],
   ])('%s without limits of its own has those of all callers', (_, more, id, what) => {
     const parts: Governed = {
       users: [user('ann')],
@@ -320,6 +331,14 @@ describe('what a call is counted by', () => {
     });
     expect(judge(question(governed(parts), { action: 'getPrompt' }))?.counted).toEqual([]);
   });
+});
+
+test('a line break in the id of a group is not that before the caller it is counted by', () => {
+  const dev = group('dev', [entry('db')], { id: 'g\naddress 1\\', limits: { callsPerDay: 4 } });
+  const settings = governed({ users: [user('ann')], groups: [dev] });
+  expect(countsOf(question(settings, { scope: { kind: 'named', name: 'dev' } }))).toMatchObject([
+    { id: 'group g\\naddress 1\\\\\nuser ann' },
+  ]);
 });
 
 describe('who may hear of changes of a resource', () => {

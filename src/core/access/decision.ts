@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Catalogue, Item } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { coreLimits } from '../limits.ts';
@@ -14,7 +15,7 @@ import {
 import type { CallLimits } from '../settings/governance.ts';
 import type { ItemSettings } from '../settings/server.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Principal, principalId } from './principal.ts';
+import { type IssuedPrincipal, type Principal, principalId } from './principal.ts';
 import { userOf } from './identity.ts';
 import { groupOf, groupsOf } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';
@@ -213,7 +214,14 @@ export function countsOf({ settings, principal, scope, target, address }: CallQu
   return [
     ...counts,
     ...(group?.limits
-      ? [{ id: `group ${group.id}\n${caller}`, what: `group "${group.name}"`, limits: group.limits, caller: undefined }]
+      ? [
+          {
+            id: `group ${inOneLine(group.id)}\n${caller}`,
+            what: `group "${group.name}"`,
+            limits: group.limits,
+            caller: undefined,
+          },
+        ]
       : []),
     ...(server?.limits
       ? [{ id: `server ${server.name}`, what: `server "${server.name}"`, limits: server.limits, caller }]
@@ -228,7 +236,9 @@ function callerCounts(settings: Settings, principal: Principal, address: string 
     ? `user ${user.username}`
     : principal.kind === 'anonymous'
       ? `address ${address === undefined ? '-' : networkOf(address)}`
-      : principalId(principal);
+      : principal.kind === 'issued'
+        ? issuedCaller(principal)
+        : principalId(principal);
   const own = [
     ...(user?.limits
       ? [{ id: `user ${user.username}`, what: `user "${user.username}"`, limits: user.limits, caller: undefined }]
@@ -243,4 +253,19 @@ function callerCounts(settings: Settings, principal: Principal, address: string 
   if (hasOwn || !defaultLimits) return { caller, counts: own };
   const what = user ? `user "${user.username}"` : key ? `access key "${key.name}"` : 'this caller';
   return { caller, counts: [...own, { id: `default ${caller}`, what, limits: defaultLimits, caller: undefined }] };
+}
+
+/** The holder of a trusted issuer's token by who it is: another name or other groups in it are no new count. */
+function issuedCaller({ issuer, subject }: IssuedPrincipal): string {
+  // Counts are kept by it: what an issuer chooses is as long as any other.
+  return `issued ${hashOf(issuer)} ${hashOf(subject)}`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** The first line break of a count's id is that before the caller. */
+function inOneLine(groupId: string): string {
+  return groupId.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

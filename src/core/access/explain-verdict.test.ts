@@ -47,6 +47,32 @@ describe('policies and approvals', () => {
   });
 });
 
+describe('arguments that the settings put in', () => {
+  const rules = [
+    ['tenant', { value: '"acme"', hidden: true }],
+    ['limit', { default: '5', hidden: false }],
+  ] as const;
+  const tools = new Map([
+    ['query', { enabled: true, description: undefined, override: { name: 'ask', arguments: rules } }],
+  ]);
+  const parts = { servers: [{ ...db, tools }], users: [ann] };
+  const fits = 'context.arguments.tenant == "acme" && context.arguments.limit == 5';
+  const policies = [`forbid(principal, action, resource == Tool::"db/query") when { ${fits} };`];
+
+  test('are those that policies are asked with, under either name of the tool', async () => {
+    for (const tool of ['db-ask', 'db/query']) {
+      expect((await why({ parts, tool, policies })).steps[2]).toMatchObject({ result: 'refuse', ref: 'p0' });
+      expect((await why({ parts, tool, policies, args: { limit: 6 } })).allowed).toBe(true);
+    }
+  });
+
+  test('are not the caller’s to give, which is told as the call tells it', async () => {
+    const { allowed, steps } = await why({ parts, tool: 'db-ask', policies, args: { tenant: 'acme' } });
+    const reason = 'Cannot call db-ask: it has no argument "tenant".';
+    expect([allowed, steps[2]]).toEqual([false, { step: 'policy', result: 'refuse', reason }]);
+  });
+});
+
 describe('secrets and guards', () => {
   const secret = { note: `AKIA${'A'.repeat(16)} and xoxb-${'a'.repeat(20)}` };
   const server = (mode: SecretsMode) => ({ servers: [{ ...db, secretsInCalls: { arguments: mode } }], users: [ann] });
@@ -66,6 +92,12 @@ describe('secrets and guards', () => {
     ]);
     expect((await why({ parts: server('refuse'), args: { note: 'x' } })).steps[2]).toMatchObject({ result: 'none' });
     expect((await why({ parts: server('mask'), args: secret })).steps[2]).toMatchObject({ result: 'none' });
+  });
+
+  test('secrets that are masked are not what policies see', async () => {
+    const policies = ['forbid(principal, action, resource) when { context.arguments.note like "*AKIA*" };'];
+    expect((await why({ parts: server('mask'), args: secret, policies })).allowed).toBe(true);
+    expect((await why({ parts: server('allow'), args: secret, policies })).allowed).toBe(false);
   });
 
   test('what looks at the call besides is said where there is any', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { catalogue, entry, group, key, type Parts, server, settings, user } from '../../../test/kit/snapshots.ts';
-import { ann, type Asked, db, offer, why } from '../../../test/kit/why.ts';
+import { ann, type Asked, db, explained, offer, why } from '../../../test/kit/why.ts';
 import { anonymous, type Principal, principalOf } from './principal.ts';
 import type { Scope } from './scope.ts';
 import { tieBreakName } from './tool-name.ts';
@@ -111,6 +111,19 @@ describe('the tool that is asked about', () => {
     const byKey = { ...read, keys: [key('k', { kind: 'user', owner: 'ann', readOnly: true })] };
     expect(await access({ tool: 'db-ask', parts: byKey, principal: { kind: 'key', id: 'k' } })).toMatchObject({
       reason: 'The key only reads, and the tool does not say that it only reads.',
+    });
+  });
+
+  test('is found by the name that a group gives it, where it is switched off or held back', async () => {
+    const tools = new Map([['query', { enabled: false, description: undefined }]]);
+    const overrides = new Map([['query', { name: 'ask' }]]);
+    const groups = [group('dev', [entry('db', { alias: 'base', overrides })])];
+    const of = (more: object): Parts => ({ servers: [{ ...db, ...more }], users: [ann], groups });
+    expect(await access({ tool: 'base-ask', parts: of({ tools }), scope: named('dev') })).toMatchObject({
+      reason: 'The tool is switched off on server "db".',
+    });
+    expect(await access({ tool: 'base-ask', parts: of({ tools }) })).toMatchObject({
+      reason: 'No server offers a tool "base-ask".',
     });
   });
 
@@ -254,6 +267,25 @@ describe('pins', () => {
       { step: 'access', result: 'allow', reason: 'The server is within reach.' },
       { step: 'pin', result: 'refuse', reason: 'The tool is new and waits for the approval of an admin.' },
     ]);
+  });
+
+  test('what is rejected has names of its own, as it is neither new nor changed', async () => {
+    const step = async (isHeld: boolean) =>
+      (
+        await explained({
+          ...(isHeld && { catalogue: without }),
+          tool: 'db/query',
+          pin: () => ({ state: 'rejected', isHeld }),
+        })
+      ).steps[1];
+    expect(await step(true)).toMatchObject({
+      reason: 'The tool is rejected and waits for the approval of an admin.',
+      said: { code: 'why_pin_rejected_held' },
+    });
+    expect(await step(false)).toMatchObject({
+      reason: 'The tool is rejected.',
+      said: { code: 'why_pin_rejected' },
+    });
   });
 
   test('others learn nothing of it', async () => {

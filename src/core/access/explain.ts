@@ -1,6 +1,7 @@
 import type { Catalogue, Item } from '../catalogue.ts';
-import { listed } from '../errors.ts';
+import { HubError, listed } from '../errors.ts';
 import { guardNames, secretsMode } from '../guards/guards-of.ts';
+import { because, type NamedRemark } from '../remarks.ts';
 import { withoutSecretsInJson } from '../secrets/in-json.ts';
 import type { CallLimits } from '../settings/governance.ts';
 import type { ServerSettings } from '../settings/server.ts';
@@ -11,8 +12,10 @@ import { isGone } from './identity.ts';
 import { resolve, whyReached } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
-import { isReadOnly, mergedOverride, renamed } from './tool-override.ts';
+import { isReadOnly, mergedOverride, renamed, withRules } from './tool-override.ts';
 import type { Target, View } from './view.ts';
+
+type Because = ReturnType<typeof because>;
 
 /** One step of a decision (CONTRACT §9, `why`). */
 export interface DecisionStep {
@@ -20,6 +23,8 @@ export interface DecisionStep {
   readonly result: 'allow' | 'refuse' | 'ask' | 'none';
   /** In a sentence. */
   readonly reason: string;
+  /** The same by name; absent from the words of a policy. */
+  readonly said?: NamedRemark;
   /** What decided: the id of a policy, the name of a group. */
   readonly ref?: string;
 }
@@ -67,8 +72,10 @@ export async function explain(question: WhyQuestion): Promise<Explanation> {
   if (access.result === 'refuse' || !target) return refused([access], 'access');
   const pin = pinStep(question, target);
   if (pin.result === 'refuse') return refused([access, pin], 'pin');
-  const verdict = judge({ ...question, action: 'call', target, client: undefined });
-  const policy = secretsStep(question, target) ?? policyStep(verdict, settings);
+  const sent = argumentsSent(question, target);
+  if ('refused' in sent) return refused([access, pin, sent.refused], 'policy');
+  const verdict = judge({ ...question, args: sent.args, action: 'call', target, client: undefined });
+  const policy = policyStep(verdict, settings);
   if (policy.result === 'refuse') return refused([access, pin, policy], 'policy');
   const approval = approvalStep(verdict);
   const limit = await limitStep(question, verdict);
@@ -82,7 +89,8 @@ const order = ['access', 'pin', 'policy', 'approval', 'limit'] as const;
 
 function refused(steps: readonly DecisionStep[], by: (typeof order)[number]): Explanation {
   const rest = order.slice(order.indexOf(by) + 1);
-  const notAsked = rest.map((step): DecisionStep => ({ step, result: 'none', reason: `Not asked: ${by} refuses.` }));
+  const why = because('why_not_asked', { step: by });
+  const notAsked = rest.map((step): DecisionStep => ({ step, result: 'none', ...why }));
   return { allowed: false, steps: [...steps, ...notAsked] };
 }
 
@@ -92,17 +100,20 @@ function ownName(tool: string): Target | undefined {
 }
 
 /** The tool that a name stands for, seen by the caller or not. */
-function named({ settings, catalogue, tool }: WhyQuestion): Target | undefined {
+function named({ settings, catalogue, principal, scope, tool }: WhyQuestion): Target | undefined {
   const own = ownName(tool);
   if (own && settings.servers.has(own.server)) return own;
   const separator = settings.system.nameSeparator;
-  const prefixes = [...settings.servers.keys()];
+  const { members } = resolve(settings, principal, scope);
+  const prefixes = [...settings.servers.keys(), ...members.map(({ prefix }) => prefix)];
   for (const [server, { tools }] of catalogue.offers) {
     const switches = settings.servers.get(server)?.tools;
-    const names = switches && renamed(tools, (key) => mergedOverride(switches.get(key), undefined));
+    // On the endpoint of a group both may go by other names.
+    const { prefix = server, overrides } = members.find((one) => one.server.name === server) ?? {};
+    const names = switches && renamed(tools, (key) => mergedOverride(switches.get(key), overrides?.get(key)));
     const isIt = ({ key }: Item): boolean =>
-      exposedName(server, names?.get(key) ?? key, separator, prefixes) === tool ||
-      tieBreakName(server, key, separator) === tool;
+      exposedName(prefix, names?.get(key) ?? key, separator, prefixes) === tool ||
+      tieBreakName(prefix, key, separator) === tool;
     const item = tools.find(isIt);
     if (item) return { server, key: item.key };
   }
@@ -116,7 +127,7 @@ function named({ settings, catalogue, tool }: WhyQuestion): Target | undefined {
 function accessForOthers(question: WhyQuestion, target: Target | undefined): DecisionStep {
   const step = accessStep(question, target);
   if (step.result === 'allow' && target && question.pin(target)?.isHeld !== true) return step;
-  return { step: 'access', result: 'refuse', reason: `There is no tool "${question.tool}" on this endpoint.` };
+  return { step: 'access', result: 'refuse', ...because('why_not_here', { name: question.tool }) };
 }
 
 function accessStep(question: WhyQuestion, target: Target | undefined): DecisionStep {
@@ -126,12 +137,12 @@ function accessStep(question: WhyQuestion, target: Target | undefined): Decision
   if (isVisible) {
     const server = settings.servers.get(target.server);
     const reached = server && whyReached(settings, principal, server);
-    return { step: 'access', result: 'allow', reason: 'The tool is visible.', ...reached };
+    return { step: 'access', result: 'allow', ...because('why_visible'), ...reached };
   }
   // What a pin holds back is within reach: the next step says so.
   if (target && question.pin(target)?.isHeld === true && isReached(question, target))
-    return { step: 'access', result: 'allow', reason: 'The server is within reach.' };
-  return { step: 'access', result: 'refuse', reason: whyNot(question, target) };
+    return { step: 'access', result: 'allow', ...because('why_reached') };
+  return { step: 'access', result: 'refuse', ...whyNot(question, target) };
 }
 
 function isReached({ settings, principal, scope }: WhyQuestion, { server }: Target): boolean {
@@ -139,51 +150,69 @@ function isReached({ settings, principal, scope }: WhyQuestion, { server }: Targ
 }
 
 /** The first thing that keeps a caller from seeing a tool. */
-function whyNot({ settings, catalogue, principal, scope, tool }: WhyQuestion, target: Target | undefined): string {
-  if (isGone(settings, principal)) return 'The user or key does not exist, is disabled, or has expired.';
-  if (!target) return `No server offers a tool "${tool}".`;
+function whyNot({ settings, catalogue, principal, scope, tool }: WhyQuestion, target: Target | undefined): Because {
+  if (isGone(settings, principal)) return because('why_caller_gone');
+  if (!target) return because('why_not_offered', { name: tool });
   const server = settings.servers.get(target.server);
-  if (!server) return `There is no server "${target.server}".`;
-  if (!server.enabled) return `Server "${server.name}" is switched off.`;
+  if (!server) return because('why_no_server', { server: target.server });
+  if (!server.enabled) return because('why_server_off', { server: server.name });
   const resolved = resolve(settings, principal, scope);
-  const where = scopeId(scope) === '' ? '/mcp' : `/mcp/${scopeId(scope)}`;
-  if (resolved.kind === 'nothing') return `The endpoint ${where} does not exist for this caller.`;
+  const endpoint = scopeId(scope) === '' ? '/mcp' : `/mcp/${scopeId(scope)}`;
+  if (resolved.kind === 'nothing') return because('why_no_endpoint', { endpoint });
   const member = resolved.members.find((one) => one.server.name === server.name);
-  if (!member) return notReached(settings, principal, server, where);
+  if (!member) return notReached(settings, principal, server, endpoint);
   const offer = catalogue.offers.get(server.name);
-  if (!offer) return `Server "${server.name}" has not listed its tools yet: it is not connected.`;
+  if (!offer) return because('why_not_connected', { server: server.name });
   const item = offer.tools.find(({ key }) => key === target.key);
-  if (!item) return `Server "${server.name}" offers no tool "${target.key}".`;
-  if (server.tools.get(target.key)?.enabled === false) return `The tool is switched off on server "${server.name}".`;
-  if (member.readOnly && !isReadOnly(item, server.tools.get(item.key)))
-    return 'The key only reads, and the tool does not say that it only reads.';
-  return resolved.group
-    ? `The group "${resolved.group.name}", or the groups that give access, do not show this tool.`
-    : 'The groups that give access do not show this tool.';
+  if (!item) return because('why_no_such_tool', { server: server.name, name: target.key });
+  if (server.tools.get(target.key)?.enabled === false) return because('why_tool_off', { server: server.name });
+  if (member.readOnly && !isReadOnly(item, server.tools.get(item.key))) return because('why_only_reads');
+  return resolved.group ? because('why_group_hides', { name: resolved.group.name }) : because('why_groups_hide');
 }
 
-function notReached(settings: Settings, principal: Principal, server: ServerSettings, where: string): string {
+function notReached(settings: Settings, principal: Principal, server: ServerSettings, endpoint: string): Because {
   return whyReached(settings, principal, server)
-    ? `Server "${server.name}" is not on the endpoint ${where}.`
-    : `The caller has no access to server "${server.name}": it is not theirs, not public, and in none of their groups.`;
+    ? because('why_other_endpoint', { server: server.name, endpoint })
+    : because('why_no_access', { server: server.name });
 }
 
 function pinStep({ pin }: WhyQuestion, target: Target): DecisionStep {
   const pinned = pin(target);
-  if (!pinned) return { step: 'pin', result: 'none', reason: 'Pins are off for this server.' };
-  const reason = pinned.isHeld
-    ? `The tool is ${pinned.state} and waits for the approval of an admin.`
-    : `The tool is ${pinned.state}.`;
-  return { step: 'pin', result: pinned.isHeld ? 'refuse' : 'allow', reason };
+  if (!pinned) return { step: 'pin', result: 'none', ...because('why_pins_off') };
+  const { state, isHeld } = pinned;
+  return { step: 'pin', result: isHeld ? 'refuse' : 'allow', ...ofPin(state, isHeld) };
 }
 
-/** A rule about arguments, as policies are; asked before them. */
-function secretsStep({ settings, args }: WhyQuestion, { server }: Target): DecisionStep | undefined {
-  if (secretsMode(settings, server, 'arguments') !== 'refuse') return undefined;
-  const found = withoutSecretsInJson(JSON.stringify(args));
-  if (!found) return undefined;
-  const reason = `The arguments hold ${listed(found.kinds)}, and the server is sent no secrets.`;
-  return { step: 'policy', result: 'refuse', reason, ref: 'secrets' };
+/** What is rejected is neither new nor waiting, as texts of other languages say of the rest. */
+function ofPin(state: string, isHeld: boolean): Because {
+  if (state === 'rejected') return because(isHeld ? 'why_pin_rejected_held' : 'why_pin_rejected');
+  if (isHeld) return because('why_pin_held', { state });
+  return state === 'approved' ? because('why_pin_approved') : because('why_pin_told', { state });
+}
+
+/**
+ * The arguments as policies see them, which is as the server gets them: without secrets that are masked, and with what
+ * the settings put in. What refuses them before is a rule about arguments, as policies are, and told in their step.
+ */
+function argumentsSent(
+  { settings, view, tool, args }: WhyQuestion,
+  { server, key }: Target,
+): { readonly args: WhyQuestion['args'] } | { readonly refused: DecisionStep } {
+  const mode = secretsMode(settings, server, 'arguments');
+  const hidden = mode === 'allow' ? undefined : withoutSecretsInJson(JSON.stringify(args));
+  if (hidden && mode === 'refuse') {
+    const why = because('why_secrets', { kinds: listed(hidden.kinds) });
+    return { refused: { step: 'policy', result: 'refuse', ...why, ref: 'secrets' } };
+  }
+  const given = hidden ? (JSON.parse(hidden.text) as WhyQuestion['args']) : args;
+  const rules = view.all.targets.find((one) => one.server === server && one.key === key)?.rules;
+  if (!rules) return { args: given };
+  try {
+    return { args: JSON.parse(withRules(tool, rules, JSON.stringify(given), given)) as WhyQuestion['args'] };
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return { refused: { step: 'policy', result: 'refuse', reason: error.message } };
+  }
 }
 
 function policyStep(verdict: CallVerdict | undefined, { system }: Settings): DecisionStep {
@@ -193,14 +222,18 @@ function policyStep(verdict: CallVerdict | undefined, { system }: Settings): Dec
       return {
         step: 'policy',
         result: 'refuse',
-        reason: policy.message ?? `The policy "${policy.policy}" forbids it.`,
+        ...(policy.message === undefined
+          ? because('why_policy', { policy: policy.policy })
+          : { reason: policy.message }),
         ref: policy.policy,
       };
     case 'ask':
       return {
         step: 'policy',
         result: 'ask',
-        reason: policy.message ?? `The policy "${policy.policy}" asks first.`,
+        ...(policy.message === undefined
+          ? because('why_policy_asks', { policy: policy.policy })
+          : { reason: policy.message }),
         ref: policy.policy,
       };
     case 'none':
@@ -208,38 +241,42 @@ function policyStep(verdict: CallVerdict | undefined, { system }: Settings): Dec
         ? {
             step: 'policy',
             result: 'allow',
-            reason: `No policy fits. These ask for arguments that were not given: ${[...new Set(policy.ignored)].join(', ')}.`,
+            ...because('why_policies_ignored', { policies: [...new Set(policy.ignored)].join(', ') }),
           }
         : {
             step: 'policy',
             result: system.policies ? 'allow' : 'none',
-            reason: system.policies ? 'No policy fits.' : 'There are no policies.',
+            ...because(system.policies ? 'why_no_policy_fits' : 'why_no_policies'),
           };
   }
 }
 
 function approvalStep(verdict: CallVerdict | undefined): DecisionStep {
   const policy = verdict?.policy;
-  if (policy?.kind !== 'ask') return { step: 'approval', result: 'none', reason: 'No approval is needed.' };
-  const who =
-    policy.who === 'caller' ? 'the caller' : policy.who === 'admin' ? 'an admin' : `a member of group "${policy.who}"`;
-  return { step: 'approval', result: 'ask', reason: `The call waits for the yes of ${who}.`, ref: policy.policy };
+  if (policy?.kind !== 'ask') return { step: 'approval', result: 'none', ...because('why_no_approval') };
+  const why =
+    policy.who === 'caller'
+      ? because('why_asks_caller')
+      : policy.who === 'admin'
+        ? because('why_asks_admin')
+        : because('why_asks_group', { name: policy.who });
+  return { step: 'approval', result: 'ask', ...why, ref: policy.policy };
 }
 
 async function limitStep({ look }: WhyQuestion, verdict: CallVerdict | undefined): Promise<DecisionStep> {
   const counted = verdict?.counted ?? [];
-  if (counted.length === 0) return { step: 'limit', result: 'none', reason: 'No limit applies.' };
+  if (counted.length === 0) return { step: 'limit', result: 'none', ...because('why_no_limit') };
   const past = await look(counted);
   if (!past)
     return {
       step: 'limit',
       result: 'allow',
-      reason: `Within the limits of ${counted.map(({ what }) => what).join(', ')}.`,
+      ...because('why_within_limits', { names: counted.map(({ what }) => what).join(', ') }),
     };
   return {
     step: 'limit',
     result: 'refuse',
-    reason: `The limit of ${past.what} is reached: ${past.limit} ${past.allowed}.`,
+    ...because('why_limit', { what: past.what, limit: past.limit, allowed: String(past.allowed) }),
     ref: past.what,
   };
 }

@@ -1,6 +1,6 @@
 import type { Item } from '../catalogue.ts';
 import type { ToolOverride } from '../settings/server.ts';
-import { type PageUri, withPageUris } from './apps.ts';
+import { mayNamePages, type PageUri, withPageUris } from './apps.ts';
 import { exposedText } from './tool-override.ts';
 
 /** An item, and what clients see of it in place of its own. */
@@ -71,8 +71,10 @@ export function ownTexts(texts: readonly string[]): ItemTexts {
 
 function isSame(a: ShownForm, b: ShownForm | undefined): boolean {
   if (!b) return false;
-  const isMadeAlike = a.name === b.name && a.override === b.override && !a.pageUri && !b.pageUri;
-  return (isMadeAlike && a.item.text === b.item.text) || textOf(a) === textOf(b);
+  const isMadeAlike = a.name === b.name && a.override === b.override && a.item.text === b.item.text;
+  // How pages are called is a function of its own in each view; most texts name none.
+  if (isMadeAlike && (a.pageUri === b.pageUri || !mayNamePages(a.item.text))) return true;
+  return textOf(a) === textOf(b);
 }
 
 function textOf({ item, name, override, pageUri }: ShownForm): string {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { entry, group, key, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { anonymous, anonymousOutside, appPrincipal, issuedPrincipal, type Principal } from './principal.ts';
 import { endpointNameOf } from './endpoint.ts';
+import { remark } from '../remarks.ts';
 import { granted, groupOf, groupsOf, reachesMember, resolve, whyReached } from './rules.ts';
 import type { Scope } from './scope.ts';
 
@@ -79,7 +80,9 @@ describe('why a server is reached', () => {
     [appPrincipal('c', ann, undefined), 'listed', 'The server is on the list of ann.'],
     [appPrincipal('c', ann, { groups: [], servers: ['listed'] }), 'anns', undefined],
   ])('%j: %s', (who, name, reason, ref) => {
-    expect(whyReached(world, who, serverOf(name))).toEqual(reason && { reason, ...(ref !== undefined && { ref }) });
+    const found = whyReached(world, who, serverOf(name));
+    expect(found).toEqual(reason && { reason, said: expect.anything() as unknown, ...(ref !== undefined && { ref }) });
+    if (found) expect(remark(found.said.code, found.said.values).text).toBe(reason);
   });
 });
 
@@ -202,5 +205,19 @@ describe('an endpoint', () => {
     [asKey('grouped'), named('without')],
   ])('is nothing to %j at %j', (who, scope) => {
     expect(resolve(world, who, scope)).toEqual({ kind: 'nothing', group: undefined, members: [] });
+  });
+
+  test('of a group is nothing to a caller without a credential who reaches none of its servers', () => {
+    const servers = [server('unset'), server('off', { visibility: 'public', enabled: false })];
+    const groups = [
+      group('inside', [entry('unset')]),
+      group('public', [entry('unset')], { visibility: 'public' }),
+      group('off', [entry('unset'), entry('off')]),
+      group('empty', [entry('gone')]),
+    ];
+    const kinds = (who: Principal) =>
+      groups.map(({ name }) => resolve(settings({ servers, groups }), who, named(name)).kind);
+    expect(kinds(anonymousOutside)).toEqual(['nothing', 'group', 'group', 'group']);
+    expect(kinds(anonymous)).toEqual(['group', 'group', 'group', 'group']);
   });
 });

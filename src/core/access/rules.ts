@@ -5,6 +5,7 @@ import { HubError } from '../errors.ts';
 import { groupNamed } from './endpoint.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
+import { because } from '../remarks.ts';
 import type { GroupServer, GroupSettings, Selection } from '../settings/group.ts';
 import type { ServerSettings } from '../settings/server.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -136,29 +137,29 @@ export function whyReached(
   settings: Settings,
   principal: Principal,
   server: ServerSettings,
-): { readonly reason: string; readonly ref?: string } | undefined {
+): (ReturnType<typeof because> & { readonly ref?: string }) | undefined {
   const who = identity(settings, principal);
   if (who === undefined || grantOf(settings, who, server) === undefined) return undefined;
   if (who.kind === 'key') {
-    if (!keyOpensServer(who.key, server.name))
-      return { reason: `The access key "${who.key.name}" opens a group with it.` };
-    return { reason: `The access key "${who.key.name}" opens it (${who.key.accessType}).`, ref: who.key.id };
+    const { name } = who.key;
+    if (!keyOpensServer(who.key, server.name)) return because('why_key_group', { name });
+    return { ...because('why_key', { name, scope: who.key.accessType }), ref: who.key.id };
   }
   if (who.kind === 'user') {
     const { user } = who;
-    if (server.owner === user.username) return { reason: `${user.username} owns the server.` };
-    if (user.servers.includes(server.name)) return { reason: `The server is on the list of ${user.username}.` };
-    if (user.role === 'admin' && isOfAdmin(settings, server)) return { reason: `${user.username} is an admin.` };
+    if (server.owner === user.username) return because('why_owner', { user: user.username });
+    if (user.servers.includes(server.name)) return because('why_listed', { user: user.username });
+    if (user.role === 'admin' && isOfAdmin(settings, server)) return because('why_admin', { user: user.username });
   }
-  if (isPublic(settings, server)) return { reason: 'The server is public.' };
-  if (who.kind === 'anonymous') return { reason: 'The server has no visibility, and the caller is on this machine.' };
-  const shared = who.kind === 'user' && server.sharedWithUsers.includes(who.user.username);
-  if (shared) return { reason: `The server is shared with ${who.user.username}.` };
+  if (isPublic(settings, server)) return because('why_public');
+  if (who.kind === 'anonymous') return because('why_local');
+  if (who.kind === 'user' && server.sharedWithUsers.includes(who.user.username))
+    return because('why_shared', { user: who.user.username });
   const member = who.kind === 'user' ? who.user : who;
   const group = settings.groups.find(
     (one) => isMember(member, one) && one.servers.some(({ name }) => name === server.name),
   );
-  return { reason: `The group "${group?.name ?? ''}" gives access.`, ...(group && { ref: group.name }) };
+  return { ...because('why_group', { name: group?.name ?? '' }), ...(group && { ref: group.name }) };
 }
 
 /** The groups that a principal is in: those of a user, those that a key names, those that a token is mapped to. */
@@ -209,5 +210,15 @@ function whole(server: ServerSettings, grant: Grant): ScopeMember {
 /** The group a path names, as far as this principal can know. */
 function groupFor(settings: Settings, name: string, who: Identity): GroupSettings | undefined {
   const group = groupNamed(settings, name);
-  return group && seesGroup(who, group) ? group : undefined;
+  return group && seesGroup(who, group) && !isHiddenOutside(settings, group, who) ? group : undefined;
+}
+
+/**
+ * True for a group that is open to who reaches its servers, and a caller without a credential who reaches none of them:
+ * its name must not be found by guessing (CONTRACT §4).
+ */
+function isHiddenOutside(settings: Settings, group: GroupSettings, who: Identity): boolean {
+  if (who.kind !== 'anonymous' || group.visibility !== undefined) return false;
+  const all = group.servers.flatMap(({ name }) => settings.servers.get(name) ?? []);
+  return all.length > 0 && !all.some((server) => grantOf(settings, who, server));
 }

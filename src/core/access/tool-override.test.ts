@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Item } from '../catalogue.ts';
+import { members } from '../json/text.ts';
 import type { ToolOverride } from '../settings/server.ts';
 import {
   argumentRules,
+  exposedText,
   isReadOnly,
   mergedOverride,
   overriddenText,
@@ -100,9 +102,12 @@ describe('the arguments that the server gets', () => {
     ['a hidden one', hidden, { tenant: 'acme' }],
     ['a hidden one that is null', hidden, { tenant: null }],
     ['another value of a fixed one', shown, { tenant: 'other' }],
-  ])('%s is refused', (_, how, given) => {
+  ])('%s is refused, at its path', (_, how, given) => {
     const rules = [['tenant', { ...how, value: '"acme"' }]] as const;
-    expect(() => call({ arguments: rules }, given)).toThrow('Cannot call search');
+    const problems = [expect.objectContaining({ path: 'tenant' })];
+    expect(() => call({ arguments: rules }, given)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('Cannot call search'), problems }),
+    );
   });
 
   test('the fixed value itself may be sent, in any order of its members', () => {
@@ -205,6 +210,8 @@ test('what cannot be is named, and what may be a mistake', () => {
   ).toEqual(['typo']);
 });
 
+const textsOf = (...given: Parameters<typeof unfitValues>) => unfitValues(...given).map(({ text }) => text);
+
 test('values that the schema does not allow are told, each at its place, and nothing else of the schema', () => {
   const properties = {
     q: { type: 'string' },
@@ -214,7 +221,7 @@ test('values that the schema does not allow are told, each at its place, and not
   };
   const schema = { type: 'object', $defs: { few: { type: 'integer', maximum: 5 } }, properties, required: ['q'] };
   const item = { key: 'find', text: JSON.stringify({ inputSchema: { ...schema, additionalProperties: false } }) };
-  const told = unfitValues(item, {
+  const told = textsOf(item, {
     arguments: [
       ['limit', { hidden: true, value: '"many"' }],
       ['filter', { hidden: false, default: '{"by":"year"}' }],
@@ -230,9 +237,9 @@ test('values that the schema does not allow are told, each at its place, and not
     ['limit', { hidden: false, default: '5' }],
     ['q', { hidden: true, value: '"words"' }],
   ] as const;
-  expect(unfitValues(item, { arguments: fine })).toEqual([]);
-  expect(unfitValues({ key: 'any', text: '{"inputSchema":true}' }, { arguments: fine })).toEqual([]);
-  expect(unfitValues({ key: 'any', text: '{}' }, { arguments: fine })).toEqual([]);
+  expect(textsOf(item, { arguments: fine })).toEqual([]);
+  expect(textsOf({ key: 'any', text: '{"inputSchema":true}' }, { arguments: fine })).toEqual([]);
+  expect(textsOf({ key: 'any', text: '{}' }, { arguments: fine })).toEqual([]);
 });
 
 test('the settings of a server say whether a tool only reads', () => {
@@ -259,4 +266,25 @@ test('what a group says of an argument without a value of its own leaves the def
   expect(both({ hidden: true })).toEqual([['q', rule({ hidden: true, default: '5' })]]);
   expect(both({ default: '6' })).toEqual([['q', rule({ default: '6' })]]);
   expect(both({ value: '7' })).toEqual([['q', rule({ value: '7' })]]);
+});
+
+test.each([
+  ['first', '{"name":"t","inputSchema":{"properties":{"name":{"const":"t"}}}}'],
+  ['among white space', ' { "title" : "name" , "name" : "a\\"t" , "x" : 18446744073709551615 }'],
+  ['escaped', '{"x":["name"],"n\\u0061me":"t","title":"t"}'],
+  ['twice', '{"name":"t","title":"t","name":"u"}'],
+  ['not a text', '{"title":"t","name":{"name":"t"}}'],
+  ['missing', '{"title":"t"}'],
+])('a tool whose name stands %s is shown under each name that it has', (_, text) => {
+  const item = { key: 't', text };
+  for (const name of ['s-t', 'a"b\\', 's-t', 'ü']) {
+    const made = exposedText(item, name, undefined);
+    expect(JSON.parse(made)).toEqual({ ...(JSON.parse(text) as object), name });
+    expect(
+      members(made)
+        .filter(({ key }) => key === 'name')
+        .map(({ start, end }) => made.slice(start, end)),
+    ).toEqual(Array.from({ length: text.endsWith('"u"}') ? 2 : 1 }, () => JSON.stringify(name)));
+    if (text.includes('18446744073709551615')) expect(made).toContain('18446744073709551615');
+  }
 });

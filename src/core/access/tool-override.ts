@@ -1,8 +1,10 @@
 import { type Item, onlyReads } from '../catalogue.ts';
 import { HubError, type Problem } from '../errors.ts';
-import { editObject, type Edits, elements, memberText } from '../json/text.ts';
-import { childPath } from '../json/path.ts';
+import { editObject, type Edits, elements, members, memberText, skipString } from '../json/text.ts';
+import { childPath, jsonPath } from '../json/path.ts';
+import { problemTable, problemText } from '../problems.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { type Remark, remark } from '../remarks.ts';
 import { compileSchema } from '../schema/check.ts';
 import type { ArgumentOverride, ItemSettings, ToolOverride } from '../settings/server.ts';
 
@@ -127,11 +129,29 @@ function shownSchema(schema: string, rules: ArgumentRules['rules']): string {
 
 /** An item's JSON under the name that is given, and with what the operator says in place of the server. */
 export function exposedText(item: Item, name: string | undefined, override: ToolOverride | undefined): string {
-  if (name === undefined && override === undefined) return item.text;
+  if (override === undefined) return name === undefined ? item.text : renamedText(item, name);
   return editObject(item.text, {
     ...(name !== undefined && { name: JSON.stringify(name) }),
-    ...(override && overrideEdits(item.text, override)),
+    ...overrideEdits(item.text, override),
   });
+}
+
+/**
+ * Where the name stands in the text of an item; -1 where it is not there once. After a change each of many callers
+ * asks for a list of its own, and a tool is not gone through for each of them.
+ */
+const namePlaces = new WeakMap<Item, number>();
+
+function renamedText(item: Item, name: string): string {
+  const { text } = item;
+  let at = namePlaces.get(item);
+  if (at === undefined) {
+    const [first, second] = members(text).filter(({ key }) => key === 'name');
+    at = first && !second && text.charAt(first.start) === '"' ? first.start : -1;
+    namePlaces.set(item, at);
+  }
+  if (at === -1) return editObject(text, { name: JSON.stringify(name) });
+  return `${text.slice(0, at)}${JSON.stringify(name)}${text.slice(skipString(text, at))}`;
 }
 
 /** A tool as clients of its server alone see it, as JSON text. */
@@ -148,10 +168,10 @@ export function overrideProblems(items: readonly Item[], key: string, override: 
   const isTaken = name !== undefined && name !== key && items.some((one) => one.key === name);
   const missing = item ? (argumentRules(item, override)?.missing ?? []) : [];
   return [
-    ...(isTaken ? [{ path: 'name', message: `is the name of another tool of the server: "${name}"` }] : []),
+    ...(isTaken ? [{ path: 'name', message: problemText('tool_name_in_use', { name }) }] : []),
     ...missing.map((one) => ({
       path: `arguments.${one}.hidden`,
-      message: 'the tool requires this argument: give it a "value" or a "default", or do not hide it',
+      message: problemTable.hidden_required,
     })),
   ];
 }
@@ -163,10 +183,10 @@ export function unknownArguments({ text }: Item, override: ToolOverride): string
 }
 
 /**
- * Values and defaults that the tool's schema does not allow, each as a sentence. They are no error: the server has the
- * last word about its arguments, and it may be away.
+ * Values and defaults that the tool's schema does not allow, in remarks. They are no error: the server has the last
+ * word about its arguments, and it may be away.
  */
-export function unfitValues({ text }: Item, override: ToolOverride): string[] {
+export function unfitValues({ text }: Item, override: ToolOverride): Remark[] {
   const given = (override.arguments ?? []).flatMap(([name, rule]) => {
     const value = putIn(rule);
     return value === undefined ? [] : [[name, JSON.parse(value) as unknown] as const];
@@ -182,7 +202,7 @@ export function unfitValues({ text }: Item, override: ToolOverride): string[] {
     const isOfIt = (path: string): boolean => path.startsWith(at) && /^(?:$|[.[])/.test(path.slice(at.length));
     return check({ [name]: value })
       .problems.filter(({ path }) => isOfIt(path))
-      .map(({ path, message }) => `The tool does not take the value of "${path}": ${message}.`);
+      .map(({ path, message }) => remark('override_unfit', { path, why: message }));
   });
 }
 
@@ -238,17 +258,19 @@ export function withRules(
   const edits: Record<string, string> = {};
   for (const [name, rule] of rules) {
     const isGiven = Object.hasOwn(given, name);
-    if (isGiven && rule.hidden) throw refused(tool, `it has no argument "${name}"`);
+    if (isGiven && rule.hidden) throw refused(tool, `it has no argument "${name}"`, name);
     if (isGiven && rule.value !== undefined && !isSame(given[name], JSON.parse(rule.value)))
-      throw refused(tool, `its argument "${name}" is always ${rule.value.slice(0, 200)}. Leave it out`);
+      throw refused(tool, `its argument "${name}" is always ${rule.value.slice(0, 200)}. Leave it out`, name);
     const value = isGiven && rule.value === undefined ? undefined : putIn(rule);
     if (value !== undefined) edits[name] = value;
   }
   return editObject(text, edits);
 }
 
-function refused(tool: string, why: string): HubError {
-  return new HubError('invalid_input', `Cannot call ${tool}: ${why}.`);
+/** `argument`: the one that the client should not have sent. */
+function refused(tool: string, why: string, argument?: string): HubError {
+  const problems = argument === undefined ? [] : [{ path: jsonPath([argument]), message: why }];
+  return new HubError('invalid_input', `Cannot call ${tool}: ${why}.`, { problems });
 }
 
 /** Whether two values of JSON are the same, whatever the order of their members. */

@@ -236,6 +236,15 @@ describe('a name of a server that was never listed, for no user has set what is 
     expect(find('t', [], named('g'))).toEqual({ server: 'a', key: 't' });
   });
 
+  test('leads to a server for all too, after a change of its settings has started it again', () => {
+    const now = { version: 1, offers: new Map(), restarted: new Set(['c']) };
+    const found = view(settings({ servers }), now, anonymous, all).unlisted;
+    expect(found?.('c-t')).toEqual({ server: 'c', key: 't' });
+    expect(view(settings({ servers: [server('c')] }), { ...now, restarted: new Set() }, anonymous, all).unlisted).toBe(
+      undefined,
+    );
+  });
+
   test('is not looked for where every such server is listed', () => {
     const unlisted = (offers: readonly Offer[], scope: Scope = all) =>
       seen(settings({ servers }), offers, scope).unlisted;

@@ -95,8 +95,14 @@ export class NamedList implements ViewList {
       this.texts.add({ item, name: name === item.key ? undefined : name, override, pageUri: pages.pageUri });
       this.targets.push(target);
       if (isForAppsAlone(item)) this.#forAppsAlone.add(target);
-      if (pages.hasPages && !own) this.#ofApps.set(bare, [...(this.#ofApps.get(bare) ?? []), { name, target }]);
+      if (pages.hasPages) this.#addCalledByPages([bare, item.key], { name, target });
     }
+  }
+
+  /** Pages are written for the names that their server itself gives, whatever the operator calls a tool. */
+  #addCalledByPages(called: readonly string[], tool: { readonly name: string; readonly target: Target }): void {
+    for (const one of new Set(called))
+      if (one !== tool.name) this.#ofApps.set(one, [...(this.#ofApps.get(one) ?? []), tool]);
   }
 
   /** Items of the hub itself, under their own names where no server has these. */

@@ -1,29 +1,18 @@
 import { coreLimits } from '../limits.ts';
-import { ownUri, pagesOf, pageUris } from './apps.ts';
-import { ownSkillUri, sharedSkillUri, skillScheme, withSharedSkills } from './skills.ts';
 import { ownLists, ownSkillsPrefix, ownSkillTarget } from '../own-items.ts';
 import { hasResultLimit, readResultName, readResultText } from '../large-results.ts';
 import { ItemTexts, ownTexts } from './item-texts.ts';
 import { isUsedAlone } from './per-user.ts';
 import { resolve, type Resolved, type ScopeMember } from './rules.ts';
-import { type Catalogue, type ItemKind, itemKinds, type Offer, type ServerAbout } from '../catalogue.ts';
+import { type Catalogue, type ItemKind, itemKinds, type ServerAbout } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { type Principal, principalId } from './principal.ts';
 import { type Scope, scopeId } from './scope.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ServerDescriptionMode } from '../settings/system.ts';
 import { shortAbout, smartToolNames, smartToolTexts } from '../smart-tools.ts';
-import {
-  type Naming,
-  NamedList,
-  type Pages,
-  shown,
-  shownTools,
-  type Target,
-  UriList,
-  type ViewList,
-} from './view-lists.ts';
-import { matchesTemplate } from '../protocol/uri-template.ts';
+import { type Naming, NamedList, shown, shownTools, type Target, UriList, type ViewList } from './view-lists.ts';
+import { ofSkill, pagesIn, unlistedUri } from './view-uris.ts';
 
 export type { Target, ViewList };
 
@@ -57,10 +46,13 @@ export interface View {
   /** By the template itself. */
   template(uriTemplate: string): Target | undefined;
   /**
-   * Where the name of a tool or prompt leads whose server has never been listed because no user has set what only users
-   * can (`isUsedAlone`). The server may have no such tool. Undefined where every server that is used so is listed.
+   * Where the name of a tool or prompt leads whose server is not listed: because no user has set what only users can
+   * (`isUsedAlone`), or since a change of the settings starts it. The server may have no such tool.
+   * Undefined where every such server is listed.
    */
   readonly unlisted: ((name: string) => Target | undefined) | undefined;
+  /** Those of `servers` that are in `Catalogue.restarted`; undefined where there are none. */
+  readonly restarting: ReadonlySet<string> | undefined;
 }
 
 export interface SmartView {
@@ -177,8 +169,9 @@ function viewOf(settings: Settings, catalogue: Catalogue, resolved: Resolved, sm
         ? ownSkillTarget(settings.own, uri)
         : (ofSkill(uri, templates, resolved, { catalogue, pages }) ??
           resources.find(uri) ??
-          unlisted(uri, templates, resolved, { catalogue, pages })),
+          unlistedUri(uri, templates, resolved, { catalogue, pages })),
     unlisted: unlistedNames(resolved, catalogue, naming),
+    restarting: restartingOf(servers, catalogue),
   };
 }
 
@@ -186,17 +179,22 @@ function appTools({ texts }: ViewList, more: ItemTexts): View['forApps'] {
   return more.length > 0 ? { texts: texts.followedBy(more) } : undefined;
 }
 
+function restartingOf(servers: readonly string[], { restarted }: Catalogue): View['restarting'] {
+  const found = servers.filter((name) => restarted?.has(name));
+  return found.length > 0 ? new Set(found) : undefined;
+}
+
 /** `View.unlisted`. Of the prefixes of the scope the longest counts, as it does in names (`exposedName`). */
-function unlistedNames({ members }: Resolved, { offers }: Catalogue, { separator }: Naming): View['unlisted'] {
-  const isUnlisted = ({ server }: ScopeMember): boolean => isUsedAlone(server) && !offers.has(server.name);
+function unlistedNames({ members }: Resolved, now: Catalogue, { separator }: Naming): View['unlisted'] {
+  const isUnlisted = ({ server }: ScopeMember): boolean =>
+    !now.offers.has(server.name) && (isUsedAlone(server) || now.restarted?.has(server.name) === true);
   if (!members.some(isUnlisted)) return undefined;
   return (name) => {
     const prefixOf = (member: ScopeMember): string => `${member.prefix}${separator}`;
     const longest = members
       .filter((member) => name.startsWith(prefixOf(member)))
       .reduce<ScopeMember | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
-    const only = members.length === 1 ? members[0] : undefined;
-    const member = longest ?? only;
+    const member = longest ?? (members.length === 1 ? members[0] : undefined);
     if (!member || !isUnlisted(member)) return undefined;
     return { server: member.server.name, key: longest ? name.slice(prefixOf(longest).length) : name };
   };
@@ -219,6 +217,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
   // Most principals see what others see; with ten thousand tools a view of their own would cost each of them megabytes.
   const shared = new Map<string, View>();
   let items = 0;
+  let asked: { readonly scope: Scope; readonly key: string } | undefined;
 
   function forget(): void {
     kept.clear();
@@ -260,10 +259,11 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         ({ settings, catalogue } = current);
         forget();
       }
-      // The kind too: a path may name a group `$smart`, which is nothing, and must not be taken for what `$smart` is.
-      const key = `${scope.kind}\n${scopeId(scope)}`;
+      // All requests to an endpoint have the same scope object. The key has the kind too: a path may name a group
+      // `$smart`, which is nothing, and must not be taken for what `$smart` is.
+      if (asked?.scope !== scope) asked = { scope, key: `${scope.kind}\n${scopeId(scope)}` };
       const id = principalId(principal);
-      const found = kept.get(id)?.get(key);
+      const found = kept.get(id)?.get(asked.key);
       if (found) return found;
       const built = build(current, resolve(current.settings, principal, scope), scope);
       if (keptViews >= coreLimits.views) {
@@ -271,7 +271,7 @@ export function createViews(now: () => { settings: Settings; catalogue: Catalogu
         keptViews = 0;
       }
       const ofPrincipal = kept.get(id) ?? new Map<string, View>();
-      kept.set(id, ofPrincipal.set(key, built));
+      kept.set(id, ofPrincipal.set(asked.key, built));
       keptViews += 1;
       return built;
     },
@@ -316,110 +316,4 @@ function pinnedPlaces(members: readonly ScopeMember[], tools: ViewList): number[
 
 function nameOf(text = '{}'): string {
   return String(JSON.parse(memberText(text, 'name') ?? 'null'));
-}
-
-/** What targets say of the pages of a server in this scope. */
-function pagesIn({ kind, members }: Resolved, { offers }: Catalogue, hasOwnSkills: boolean): (server: string) => Pages {
-  const offered = members.flatMap(({ server }) => offers.get(server.name) ?? []);
-  const uris = pageUris(offered);
-  const skills = kind === 'server' ? undefined : withSharedSkills(offered, hasOwnSkills);
-  return (server) => {
-    const offer = offers.get(server);
-    if (!offer) return {};
-    const page = uris.get(server);
-    const hasSkills = skills?.has(server) === true;
-    const pageUri = hasSkills
-      ? (uri: string) => (uri.startsWith(skillScheme) ? sharedSkillUri(server, uri) : (page?.(uri) ?? uri))
-      : page;
-    return {
-      ...(pagesOf(offer).size > 0 && { hasPages: true }),
-      ...(pageUri && { pageUri }),
-      ...(hasSkills && { hasSkills }),
-    };
-  };
-}
-
-/** Where a URI of a skill with a server's name in front leads; before any list, so that no other server takes it. */
-function ofSkill(uri: string, templates: UriList, { members }: Resolved, now: Unlisted): Target | undefined {
-  const own = uri.startsWith(skillScheme) ? ownSkillUri(uri) : undefined;
-  const member = own && members.find(({ server: { name } }) => name === own.server && now.pages(name).hasSkills);
-  return member && readable(member, own.uri, templates, now);
-}
-
-interface Unlisted {
-  readonly catalogue: Catalogue;
-  readonly pages: (server: string) => Pages;
-}
-
-/**
- * Where to read a URI that no list names: a page of an app at its server, known of its tools or by its shared URI, else
- * the first server with a template that fits, else the only server of the scope that has resources. A page that several
- * servers have goes by no server's own URI.
- */
-function unlisted(uri: string, templates: UriList, resolved: Resolved, now: Unlisted): Target | undefined {
-  const { members } = resolved;
-  const having = members.filter(({ server }) => now.pages(server.name).hasPages);
-  const known = having.find(({ server: { name } }) => {
-    const offer = now.catalogue.offers.get(name);
-    return offer && pagesOf(offer).has(uri) && (now.pages(name).pageUri?.(uri) ?? uri) === uri;
-  });
-  if (known) return readable(known, uri, templates, now);
-  const page = ownUri(uri);
-  const owner = page && having.find(({ server: { name } }) => name === page.server && now.pages(name).pageUri);
-  if (owner) return readable(owner, page.uri, templates, now);
-  const template = templates.targets.find(
-    ({ key, pageUri }) => matchesTemplate(key, uri) && (pageUri?.(key) ?? key) === key,
-  );
-  if (!template && uri.startsWith('ui://') && having.length > 0) {
-    const [only] = having;
-    return only && having.length === 1 ? readable(only, uri, templates, now) : undefined;
-  }
-  const server = template?.server ?? onlyWithResources(resolved, now.catalogue)?.server;
-  const member = members.find((one) => one.server.name === server);
-  return member && readable(member, uri, templates, now);
-}
-
-/**
- * The resource at this server. What the operator switched off or left out of the group, a resource or a whole template,
- * is not found in this way either.
- */
-function readable(
-  member: ScopeMember,
-  uri: string,
-  templates: UriList,
-  { catalogue, pages }: Unlisted,
-): Target | undefined {
-  const { name } = member.server;
-  const offer = catalogue.offers.get(name);
-  const template = templates.targets.find((target) => target.server === name && matchesTemplate(target.key, uri));
-  const hides = member.resources !== 'all' || [...member.server.resources.values()].some(({ enabled }) => !enabled);
-  const target = { server: name, key: uri, ...(hides && { guarded: true }), ...pages(name) };
-  const plain = plainUri(uri);
-  const isOff = [...member.server.resources].some(
-    ([key, { enabled }]) => !enabled && (plainUri(key) === plain || (!template && matchesTemplate(key, uri))),
-  );
-  const held = offer?.held ?? [];
-  if (isOff || held.some((key) => plainUri(key) === plain || (!template && matchesTemplate(key, uri))))
-    return undefined;
-  if (member.resources === 'all' || member.resources.includes(uri)) return target;
-  // Of a named subset a template opens what could not be named itself.
-  const isListed = offer?.resources.some((item) => plainUri(item.key) === plain);
-  return template && isListed === false ? target : undefined;
-}
-
-/** One spelling of the several that servers take for the same URI. */
-function plainUri(uri: string): string {
-  try {
-    const url = new URL(uri);
-    url.hash = '';
-    return decodeURIComponent(url.href);
-  } catch {
-    return uri;
-  }
-}
-
-function onlyWithResources(resolved: Resolved, catalogue: Catalogue): Offer | undefined {
-  const offers = resolved.members.flatMap((member) => catalogue.offers.get(member.server.name) ?? []);
-  const having = offers.filter((offer) => offer.about.capabilities.includes('resources'));
-  return having.length === 1 ? having[0] : undefined;
 }

@@ -1,8 +1,9 @@
-import { anyObject, count, flag, listOf, object, saying, type Shape, text } from './schema.ts';
+import { anyObject, count, flag, listOf, object, saying, type Schema, type Shape, text } from './schema.ts';
 
 // What stands in answers of all kinds.
 
-const named = object({ code: text, values: { type: 'object', additionalProperties: text } });
+const values: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
+export const named = object({ code: text, values });
 
 export const problem = object(
   { path: text, message: text },

@@ -1,4 +1,5 @@
 import { guardFailures } from '../guards/guard-answer.ts';
+import { named } from './failures.ts';
 import { anyObject, count, flag, listOf, object, oneOf, saying, type Shape, text, texts, time } from './schema.ts';
 
 // What the hub decides about calls (CONTRACT §9), as the API answers it.
@@ -11,6 +12,7 @@ export const pin = object(
     state: oneOf(['approved', 'changed', 'new', 'gone', 'renamed', 'rejected']),
     risk: oneOf(['none', 'low', 'high']),
     reasons: texts,
+    said: saying('`reasons` by name, in the same order, for pages in other languages.', listOf(named)),
     since: time,
   },
   {
@@ -29,6 +31,10 @@ export const policy = object({
   concerns: saying('The entities that it names, such as `Server::"db"`; none: it is about every call.', texts),
   asks: saying('Whom its `@approve` asks: `caller`, `admin`, or a group.', texts),
   warnings: saying('What it names that is not there, and what has no effect.', texts),
+  said: saying(
+    '`warnings` by name, in the same order, for pages in other languages; `line` and `column` are among the values of what has a place.',
+    listOf(named),
+  ),
 });
 export type PolicyAnswer = Shape<typeof policy>;
 
@@ -48,7 +54,7 @@ export const simulation = object({
   asked: listOf(hit),
   warnings: saying(
     'What the policies name that is not there, and what has no effect.',
-    listOf(object({ policy: text, text })),
+    listOf(object({ policy: text, text, said: saying('`text` by name.', named) })),
   ),
 });
 export type SimulationAnswer = Shape<typeof simulation>;
@@ -63,7 +69,10 @@ export const explanation = object(
           result: oneOf(['allow', 'refuse', 'ask', 'none']),
           reason: text,
         },
-        { ref: saying('What decided: the id of a policy, the name of a group.', text) },
+        {
+          said: saying('`reason` by name, for pages in other languages; absent from the words of a policy.', named),
+          ref: saying('What decided: the id of a policy, the name of a group.', text),
+        },
       ),
     ),
   },
@@ -83,7 +92,10 @@ export const approval = object(
     policy: text,
     server: text,
     tool: text,
-    arguments: saying('JSON text, as it is sent; in a list its first 2,000 characters.', text),
+    arguments: saying(
+      'JSON text, as it is sent; in a list its first 2,000 characters. For who does not decide, without arguments that the settings hide.',
+      text,
+    ),
     shown: saying('The same for people: laid out, with characters that are not seen as escapes.', text),
     argumentsCut: saying('There is more of them than is given here.', flag),
     caller: text,

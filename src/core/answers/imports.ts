@@ -22,13 +22,18 @@ export const requiredConfig = object(
 );
 export type RequiredConfig = Shape<typeof requiredConfig>;
 
-export const importedServer = object({
-  name: text,
-  status: oneOf(['created', 'ready', 'exists', 'invalid']),
-  message: text,
-  config: anyObject,
-  requiredConfig: listOf(requiredConfig),
-});
+export const importedServer = object(
+  {
+    name: text,
+    status: oneOf(['created', 'ready', 'exists', 'invalid']),
+    message: text,
+    config: anyObject,
+    requiredConfig: listOf(requiredConfig),
+  },
+  {
+    errors: listOf(problem),
+  },
+);
 export type ImportedServer = Shape<typeof importedServer>;
 
 /** What an import would do, or has done. */

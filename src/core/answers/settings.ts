@@ -17,6 +17,7 @@ import {
   time,
   yes,
 } from './schema.ts';
+import { named as namedText } from './failures.ts';
 import { type ReasonCode, reasonTable } from '../reasons.ts';
 
 // Groups, people and servers, as the API answers them.
@@ -55,12 +56,17 @@ export const groupServer = object(
 export type GroupServer = Shape<typeof groupServer>;
 
 /** An override of a tool, and the tool without and with it. */
-export const toolOverride = object({
-  tool: saying("The server's own name of it.", text),
-  override: saying('As the settings have it; `null`: none.', orNull(anyObject)),
-  before: saying('The tool as its server has it; `null` while the server has not listed it.', orNull(anyObject)),
-  after: saying('The tool as clients get it.', orNull(anyObject)),
-});
+export const toolOverride = object(
+  {
+    tool: saying("The server's own name of it.", text),
+    override: saying('As the settings have it; `null`: none.', orNull(anyObject)),
+    before: saying('The tool as its server has it; `null` while the server has not listed it.', orNull(anyObject)),
+    after: saying('The tool as clients get it.', orNull(anyObject)),
+  },
+  {
+    said: saying('Where there is a `message`: its sentences by name, for pages in other languages.', listOf(namedText)),
+  },
+);
 export type ToolOverrideAnswer = Shape<typeof toolOverride>;
 
 /** A prompt of the hub itself. */

@@ -1,4 +1,6 @@
+import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { cut, type NamedRemark, type Remark, remark, type RemarkCode } from '../remarks.ts';
 import type { PinKind } from './pin-item.ts';
 
 export type Risk = 'none' | 'low' | 'high';
@@ -7,6 +9,8 @@ export interface RiskReport {
   readonly risk: Risk;
   /** In sentences, the grave ones first. */
   readonly reasons: readonly string[];
+  /** The same by name, in the same order. */
+  readonly said: readonly NamedRemark[];
 }
 
 /**
@@ -17,8 +21,12 @@ export function riskOf(kind: PinKind, before: string | undefined, now: string): 
   const [old, next] = [before === undefined ? undefined : parsed(before), parsed(now)];
   const high = [...newSigns(old, next), ...(kind === 'tool' ? lostPromises(old, next) : [])];
   const low = old === undefined ? newThing(kind, next) : changes(kind, old, next);
-  const reasons = [...new Set([...high, ...low])];
-  return { risk: high.length > 0 ? 'high' : low.length > 0 ? 'low' : 'none', reasons };
+  const reasons = [...high, ...low];
+  return {
+    risk: high.length > 0 ? 'high' : low.length > 0 ? 'low' : 'none',
+    reasons: reasons.map(({ text }) => text),
+    said: reasons.map(({ said }) => said),
+  };
 }
 
 function parsed(text: string): unknown {
@@ -26,9 +34,9 @@ function parsed(text: string): unknown {
 }
 
 /** Signs of a text that is written for the model against its user, as far as the text before did not have them. */
-function newSigns(old: unknown, next: unknown): string[] {
+function newSigns(old: unknown, next: unknown): Remark[] {
   const [before, now] = [textsIn(old), textsIn(next)];
-  return signs.flatMap(({ says, test }) => (now.some(test) && !before.some(test) ? [says] : []));
+  return signs.flatMap(({ says, test }) => (now.some(test) && !before.some(test) ? [remark(says)] : []));
 }
 
 function textsIn(value: unknown, found: string[] = []): string[] {
@@ -44,56 +52,56 @@ function textsIn(value: unknown, found: string[] = []): string[] {
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
-const signs: readonly { readonly says: string; readonly test: (text: string) => boolean }[] = [
+const signs: readonly { readonly says: RemarkCode; readonly test: (text: string) => boolean }[] = [
   {
-    says: 'It has characters that are not seen, which can hide instructions.',
+    says: 'pin_unseen',
     test: (text) =>
       matches(/[\u{E0000}-\u{E007F}\u{200B}-\u{200F}\u{202A}-\u{202E}\u{2060}-\u{2069}\u{FEFF}\u{00AD}]/u)(
         withoutEmoji(text),
       ),
   },
   {
-    says: 'It mixes letters of several scripts in one word, which can look like another word.',
+    says: 'pin_scripts',
     test: (text) => (text.match(/[\p{L}\p{M}]+/gu) ?? []).some(mixesScripts),
   },
   {
-    says: 'It tells the model to ignore, forget or overrule other instructions.',
+    says: 'pin_overrules',
     test: matches(
       /\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:previous|prior|earlier|above|other|all|system|safety)\b[^.]{0,30}\b(?:instruction|prompt|rule|message|guideline|polic|tool)/i,
     ),
   },
   {
-    says: 'It tells the model to hide something from the user.',
+    says: 'pin_hides',
     test: matches(
       /\b(?:do not|don['’]t|never|without)\b[^.]{0,30}\b(?:tell|telling|mention|mentioning|inform|informing|notify|reveal|show|asking)\b[^.]{0,30}\b(?:user|person|human|anyone|anybody)/i,
     ),
   },
   {
-    says: 'It has tags that look like instructions of the system.',
+    says: 'pin_tags',
     test: matches(
       /<\/?\s*(?:important|system|instructions?|secret|admin|assistant|hidden)\b[^>]{0,40}>|\[\/?(?:INST|SYSTEM)\]|<\|im_(?:start|end)\|>/i,
     ),
   },
   {
-    says: 'It sends the model to files that hold secrets.',
+    says: 'pin_files',
     test: matches(
       /~\/\.(?:ssh|aws|config|cursor|claude|npmrc|netrc|kube)\b|\bid_rsa\b|\/etc\/(?:passwd|shadow)\b|\bmcp\.json\b|(?:^|[\s"'`/])\.env\b/i,
     ),
   },
   {
-    says: 'It wants the conversation, or the instructions of the model, as an argument.',
+    says: 'pin_conversation',
     test: matches(
       /\b(?:entire|whole|full|complete|all)\b[^.]{0,20}\b(?:conversation|chat history|system prompt|context window)|\b(?:your|the) system prompt\b/i,
     ),
   },
   {
-    says: 'It tells the model to call this tool before, or in place of, others.',
+    says: 'pin_first',
     test: matches(
       /\b(?:always|must|first)\b[^.]{0,40}\b(?:call|use|run|invoke)\b[^.]{0,30}\b(?:before|instead of)\b[^.]{0,30}\b(?:any|other|every|each)\b/i,
     ),
   },
   {
-    says: 'It has a long text in Base64.',
+    says: 'pin_base64',
     test: matches(/(?:^|[^A-Za-z0-9+/])[A-Za-z0-9+/]{120,}={0,2}(?:$|[^A-Za-z0-9+/=])/),
   },
 ];
@@ -114,14 +122,12 @@ function mixesScripts(word: string): boolean {
 }
 
 /** Annotations by which clients and policies decide, and that a tool no longer has. */
-function lostPromises(old: unknown, next: unknown): string[] {
+function lostPromises(old: unknown, next: unknown): Remark[] {
   const hint = (value: unknown, name: string): unknown => memberOf(memberOf(value, 'annotations'), name);
   return [
-    ...(hint(old, 'readOnlyHint') === true && hint(next, 'readOnlyHint') !== true
-      ? ['It no longer says that it only reads.']
-      : []),
+    ...(hint(old, 'readOnlyHint') === true && hint(next, 'readOnlyHint') !== true ? [remark('pin_not_reading')] : []),
     ...(hint(old, 'destructiveHint') === false && hint(next, 'destructiveHint') !== false
-      ? ['It no longer says that it destroys nothing.']
+      ? [remark('pin_destroying')]
       : []),
   ];
 }
@@ -130,36 +136,38 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-function newThing(kind: PinKind, next: unknown): string[] {
+function newThing(kind: PinKind, next: unknown): Remark[] {
   const reads = memberOf(memberOf(next, 'annotations'), 'readOnlyHint') === true;
-  return kind === 'tool' && !reads ? ['It is new, and does not say that it only reads.'] : [];
+  return kind === 'tool' && !reads ? [remark('pin_new')] : [];
 }
 
-function changes(kind: PinKind, old: unknown, next: unknown): string[] {
-  if (kind === 'instructions') return old === next ? [] : ['The instructions for the model have changed.'];
+function changes(kind: PinKind, old: unknown, next: unknown): Remark[] {
+  if (kind === 'instructions') return old === next ? [] : [remark('pin_instructions')];
   const differs = (name: string): boolean =>
     JSON.stringify(memberOf(old, name)) !== JSON.stringify(memberOf(next, name));
   const openWorld = (value: unknown): unknown => memberOf(memberOf(value, 'annotations'), 'openWorldHint');
   return [
-    ...(differs('description') ? ['The description has changed.'] : []),
-    ...(openWorld(old) === false && openWorld(next) !== false
-      ? ['It no longer says that it stays within its own world.']
-      : []),
+    ...(differs('description') ? [remark('pin_description')] : []),
+    ...(openWorld(old) === false && openWorld(next) !== false ? [remark('pin_world')] : []),
     ...(kind === 'tool' ? argumentChanges(memberOf(old, 'inputSchema'), memberOf(next, 'inputSchema')) : []),
-    ...(differs('outputSchema') ? ['What it answers has changed.'] : []),
-    ...(kind === 'prompt' && differs('arguments') ? ['Its arguments have changed.'] : []),
-    ...(differs('_meta') ? ['The page that it shows has changed.'] : []),
+    ...(differs('outputSchema') ? [remark('pin_output')] : []),
+    ...(kind === 'prompt' && differs('arguments') ? [remark('pin_prompt_arguments')] : []),
+    ...(differs('_meta') ? [remark('pin_page')] : []),
   ];
 }
 
+/** The names in quotes, each as long as leaves room for the others: a long one hides none of them. */
+function quoted(names: readonly string[]): string {
+  const named = names.slice(0, 10);
+  // Beside each name its quotes and a comma with a blank, which the dots of what is left out take at the end.
+  const most = Math.floor((coreLimits.saidValueChars - 1) / named.length) - 4;
+  const rest = names.length > named.length ? ', …' : '';
+  return `${named.map((name) => `"${cut(name, most)}"`).join(', ')}${rest}`;
+}
+
 /** What of the arguments became wider, or other. */
-function argumentChanges(old: unknown, next: unknown): string[] {
+function argumentChanges(old: unknown, next: unknown): Remark[] {
   const [before, now] = [propertiesOf(old), propertiesOf(next)];
-  const quoted = (names: readonly string[]): string =>
-    names
-      .slice(0, 10)
-      .map((name) => `"${name}"`)
-      .join(', ');
   const added = [...now.keys()].filter((name) => !before.has(name));
   const removed = [...before.keys()].filter((name) => !now.has(name));
   const kept = [...now.keys()].filter((name) => before.has(name));
@@ -169,11 +177,11 @@ function argumentChanges(old: unknown, next: unknown): string[] {
   );
   const opened = memberOf(old, 'additionalProperties') === false && memberOf(next, 'additionalProperties') !== false;
   return [
-    ...(added.length > 0 ? [`It has new arguments: ${quoted(added)}.`] : []),
-    ...(wider.length > 0 ? [`It takes more than before in ${quoted(wider)}.`] : []),
-    ...(other.length > 0 ? [`Arguments have changed: ${quoted(other)}.`] : []),
-    ...(removed.length > 0 ? [`Arguments are gone: ${quoted(removed)}.`] : []),
-    ...(opened ? ['It takes arguments of any name now.'] : []),
+    ...(added.length > 0 ? [remark('pin_arguments_new', { names: quoted(added) })] : []),
+    ...(wider.length > 0 ? [remark('pin_arguments_wider', { names: quoted(wider) })] : []),
+    ...(other.length > 0 ? [remark('pin_arguments_changed', { names: quoted(other) })] : []),
+    ...(removed.length > 0 ? [remark('pin_arguments_gone', { names: quoted(removed) })] : []),
+    ...(opened ? [remark('pin_arguments_any')] : []),
   ];
 }
 

@@ -151,7 +151,7 @@ describe('all that is said of a thing', () => {
 
   const withRisk = (...given: Parameters<typeof pinsOf>) =>
     pinsOf(...given).map((pin) => ({ ...pin, ...riskOfPin(pin) }));
-  const harmless = { risk: 'none', reasons: [] };
+  const harmless = { risk: 'none', reasons: [], said: [] };
   const id = 'tool\nread';
 
   test('that is approved, gone, changed, rejected or new', () => {
@@ -176,6 +176,7 @@ describe('all that is said of a thing', () => {
       name: 'read',
       risk: 'low',
       reasons: ['The description has changed.'],
+      said: [{ code: 'pin_description', values: {} }],
       before: { name: 'read', text },
       now: now.tools[0]?.text,
       since: 2,
@@ -183,7 +184,8 @@ describe('all that is said of a thing', () => {
     expect(withRisk(baseline(offer([read])), now, 2)).toEqual([{ ...changed, state: 'changed' }]);
     const rejected = new Set(['tool\nread']);
     expect(withRisk({ ...baseline(offer([read])), rejected }, now, 2)).toEqual([{ ...changed, state: 'rejected' }]);
-    const risk = { risk: 'low', reasons: ['It is new, and does not say that it only reads.'] };
+    const said = [{ code: 'pin_new', values: {} }];
+    const risk = { risk: 'low', reasons: ['It is new, and does not say that it only reads.'], said };
     const fresh = { id, kind: 'tool', name: 'read', ...risk, before: undefined, now: text, since: 2 };
     expect(withRisk(baseline(offer([])), offer([read]), 2)).toEqual([{ ...fresh, state: 'new' }]);
     expect(withRisk({ ...baseline(offer([])), rejected }, offer([read]), 2)).toEqual([{ ...fresh, state: 'rejected' }]);

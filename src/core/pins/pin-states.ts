@@ -90,7 +90,7 @@ function approvedOf(offered: readonly Pinnable[], { approved }: Baseline) {
  * when it is told or read, and not when lists are compared.
  */
 export function riskOfPin({ kind, before, now }: Pin): RiskReport {
-  return now === undefined ? { risk: 'none', reasons: [] } : riskOf(kind, before?.text, now);
+  return now === undefined ? { risk: 'none', reasons: [], said: [] } : riskOf(kind, before?.text, now);
 }
 
 function sinceOf({ seen }: Baseline, id: string, text: string | undefined, at: number): number {

@@ -18,6 +18,7 @@ describe('it is seen that a policy does not fit', () => {
     ['context.arguments has toString', {}],
     ['context.arguments.a == "x"', { a: 'y' }],
     ['context.arguments.a like "x*"', { a: 'y' }],
+    ['context.arguments.a == "x"', { a: 'y😀' }],
     ['context.arguments has a && context.client == "x"', {}],
     ['context.arguments has a && context.arguments.a == "x"', { a: 'y' }],
     ['context.arguments has a && context.arguments has b && context.arguments has c', { a: 1, b: 1 }],
@@ -42,6 +43,9 @@ describe('Cedar is asked', () => {
     ['context.arguments.a == "x"', { a: 1 }],
     ['context.arguments.a like "x"', { a: ['x'] }],
     ['context.arguments.a == "x" && context.arguments has b', { a: 1 }],
+    // Nor can it judge half a surrogate pair, of which servers make something else.
+    ['context.arguments.a == "x"', { a: 'y\ud800' }],
+    ['context.arguments.a like "x*"', { a: '\udc00x' }],
     // Of what stands before, too.
     ['context.client == "x" && context.arguments has a', {}],
     ['context.arguments has b && context.client == "x" && context.arguments has a', { b: 1 }],

@@ -61,11 +61,14 @@ function hasTest(has: unknown): Test | undefined {
   return (args) => Object.hasOwn(args, attr) && args[attr] !== null;
 }
 
-/** A text is compared here, anything else by Cedar: also what is not there, which the verdict names. */
+/**
+ * A text is compared here, anything else by Cedar: also what is not there, which the verdict names, and a text with
+ * half a surrogate pair, which cannot be judged.
+ */
 function textTest(name: string, test: (text: string) => boolean): Test {
   return (args) => {
     const value = args[name];
-    return typeof value === 'string' ? test(value) : undefined;
+    return typeof value === 'string' && !/\p{Surrogate}/u.test(value) ? test(value) : undefined;
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Catalogue, Item, Offer } from '../catalogue.ts';
 import { entry, group, key, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { remark } from '../remarks.ts';
 import { policyAdvice, policyEntities } from './policy-advice.ts';
 
 const item = (name: string, more: object = {}): Item => ({ key: name, text: JSON.stringify({ name, ...more }) });
@@ -29,7 +30,11 @@ const now = {
     keys: [key('k0'), key('k1')],
   }),
 };
-const advice = (policy: string) => policyAdvice(policy, now);
+const advice = (policy: string) =>
+  policyAdvice(policy, now).map(({ text, said }) => {
+    expect(remark(said.code, said.values).text).toBe(text);
+    return text;
+  });
 const about = (scope: string, condition = 'true') => `forbid(${scope}) when { ${condition} };`;
 
 describe('what is there is not told', () => {

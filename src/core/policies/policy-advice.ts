@@ -1,17 +1,18 @@
 import type { Catalogue } from '../catalogue.ts';
 import { memberText } from '../json/text.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { type Remark, remark } from '../remarks.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readPolicy, type Statement } from './read-policy.ts';
 
 /**
  * What a text of policies names that is not there now: servers, tools, groups, users, arguments. A typing error would
- * make a policy that never fits. In sentences, each once.
+ * make a policy that never fits. Each once.
  */
 export function policyAdvice(
   text: string,
   { settings, catalogue }: { readonly settings: Settings; readonly catalogue: Catalogue },
-): string[] {
+): Remark[] {
   const { statements } = readPolicy(text);
   const said = statements.flatMap((statement) => {
     const named = [...entitiesIn(statement.json)];
@@ -21,7 +22,7 @@ export function policyAdvice(
       ...approver(statement, settings),
     ];
   });
-  return [...new Set(said)];
+  return [...new Map(said.map((one) => [one.text, one])).values()];
 }
 
 /** The entities that a text of policies names, but for actions, each once, as Cedar writes them: `Server::"db"`. */
@@ -47,33 +48,32 @@ function* entitiesIn(value: unknown): Iterable<readonly [type: string, id: strin
 
 const actionNames = ['call', 'readResource', 'getPrompt'];
 
-function unknownEntity(type: string, id: string, settings: Settings, { offers }: Catalogue): string | undefined {
-  const quoted = entityText(type, id);
+function unknownEntity(type: string, id: string, settings: Settings, { offers }: Catalogue): Remark | undefined {
+  const entity = entityText(type, id);
+  const named = { name: id, entity };
   switch (type) {
     case 'Action':
-      return actionNames.includes(id) ? undefined : `${quoted} is no action. There are: ${actionNames.join(', ')}.`;
-    case 'Server':
-      return settings.servers.has(id) ? undefined : `There is no server "${id}" (${quoted}).`;
-    case 'Group':
-      return settings.groups.some(({ name }) => name === id)
+      return actionNames.includes(id)
         ? undefined
-        : `There is no group with the name "${id}" (${quoted}).`;
+        : remark('policy_no_action', { entity, actions: actionNames.join(', ') });
+    case 'Server':
+      return settings.servers.has(id) ? undefined : remark('policy_no_server', named);
+    case 'Group':
+      return settings.groups.some(({ name }) => name === id) ? undefined : remark('policy_no_group', named);
     case 'User':
       return settings.users.some(({ username }) => username === id) || id.includes('#')
         ? undefined
-        : `There is no user "${id}" (${quoted}).`;
+        : remark('policy_no_user', named);
     case 'Key':
-      return settings.keys.some((key) => key.id === id)
-        ? undefined
-        : `There is no access key with the id "${id}" (${quoted}).`;
+      return settings.keys.some((key) => key.id === id) ? undefined : remark('policy_no_key', named);
     case 'Tool':
     case 'Resource':
     case 'Prompt':
-      return unknownItem(type, id, quoted, settings, offers);
+      return unknownItem(type, id, entity, settings, offers);
     case 'Anonymous':
       return undefined;
     default:
-      return `${quoted} is no kind of thing that the hub has.`;
+      return remark('policy_no_kind', { entity });
   }
 }
 
@@ -82,19 +82,19 @@ const lists = { Tool: 'tools', Resource: 'resources', Prompt: 'prompts' } as con
 function unknownItem(
   type: keyof typeof lists,
   id: string,
-  quoted: string,
+  entity: string,
   { servers }: Settings,
   offers: Catalogue['offers'],
-): string | undefined {
+): Remark | undefined {
   const at = id.indexOf('/');
-  if (at <= 0) return `${quoted} names no server: expected "<server>/<name>".`;
+  if (at <= 0) return remark('policy_names_no_server', { entity });
   const server = id.slice(0, at);
-  if (!servers.has(server)) return `There is no server "${server}" (${quoted}).`;
+  if (!servers.has(server)) return remark('policy_no_server', { name: server, entity });
   const offer = offers.get(server);
   if (!offer || type === 'Resource') return undefined;
   return offer[lists[type]].some(({ key }) => key === id.slice(at + 1))
     ? undefined
-    : `Server "${server}" offers no such thing (${quoted}).`;
+    : remark('policy_not_offered', { server, entity });
 }
 
 /** Arguments that the one tool of a policy does not have. */
@@ -102,7 +102,7 @@ function unknownArguments(
   { reads }: Statement,
   named: readonly (readonly [type: string, id: string])[],
   { offers }: Catalogue,
-): string[] {
+): Remark[] {
   const tools = named.filter(([type]) => type === 'Tool');
   const [only] = tools;
   if (reads.args === 'all' || !only || tools.length > 1) return [];
@@ -115,10 +115,10 @@ function unknownArguments(
   if (!isObject(properties)) return [];
   return [...reads.args]
     .filter((name) => !Object.hasOwn(properties, name))
-    .map((name) => `The tool ${only[1]} has no argument "${name}".`);
+    .map((name) => remark('policy_no_argument', { tool: only[1], name }));
 }
 
-function approver({ approve }: Statement, { groups }: Settings): string[] {
+function approver({ approve }: Statement, { groups }: Settings): Remark[] {
   if (approve === undefined || approve === '' || approve === 'caller' || approve === 'admin') return [];
-  return groups.some(({ name }) => name === approve) ? [] : [`There is no group "${approve}" that @approve could ask.`];
+  return groups.some(({ name }) => name === approve) ? [] : [remark('policy_no_approver', { name: approve })];
 }

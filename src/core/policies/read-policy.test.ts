@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { coreLimits } from '../limits.ts';
+import { remark } from '../remarks.ts';
 import { withCedar } from './cedar.ts';
 import { readPolicy } from './read-policy.ts';
 
@@ -234,6 +235,9 @@ describe('what does not do what its author may expect is said', () => {
   ])('%s', (text, messages) => {
     const { warnings, problems } = readPolicy(`${plain}\n\n  ${text}\n${plain}`);
     expect(problems).toEqual([]);
-    expect(warnings).toEqual(messages.map((message) => ({ line: 3, column: 3, message })));
+    expect(warnings).toEqual(
+      messages.map((message) => ({ line: 3, column: 3, message, said: expect.anything() as unknown })),
+    );
+    for (const { message, said } of warnings) expect(remark(said.code, said.values).text).toBe(message);
   });
 });

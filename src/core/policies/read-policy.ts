@@ -1,7 +1,9 @@
 import type { DetailedError, Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
 import { errorText } from '../errors.ts';
 import { coreLimits } from '../limits.ts';
+import { problemText } from '../problems.ts';
 import { isObject } from '../protocol/rpc.ts';
+import { type NamedRemark, remark, type RemarkCode } from '../remarks.ts';
 import { withCedar } from './cedar.ts';
 
 /** A text of Cedar policies (CONTRACT §9, Policies), read. */
@@ -10,7 +12,7 @@ export interface ReadPolicy {
   readonly statements: readonly Statement[];
   readonly problems: readonly PolicyProblem[];
   /** What is accepted, and does not do what its author may expect. */
-  readonly warnings: readonly PolicyProblem[];
+  readonly warnings: readonly PolicyWarning[];
 }
 
 /** Where in the text something is: lines and columns begin at 1. */
@@ -18,6 +20,11 @@ export interface PolicyProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
+}
+
+/** A warning, also by name. */
+export interface PolicyWarning extends PolicyProblem {
+  readonly said: NamedRemark;
 }
 
 /** One `forbid` of a text. */
@@ -56,17 +63,16 @@ export function readPolicy(text: string): ReadPolicy {
 
 function parse(text: string): ReadPolicy {
   if (text.length > coreLimits.policyChars)
-    return broken(`is longer than ${coreLimits.policyChars} characters. Make several policies of it.`);
+    return broken(problemText('policy_long', { most: String(coreLimits.policyChars) }));
   const deep = tooDeep(text);
   if (deep !== undefined)
-    return broken(`is nested deeper than ${coreLimits.policyDepth} brackets.`, placeOf(text, deep));
+    return broken(problemText('policy_deep', { most: String(coreLimits.policyDepth) }), placeOf(text, deep));
   try {
     return withCedar((cedar) => {
       const parts = cedar.policySetTextToParts(text);
       if (parts.type === 'failure') return { ...none, problems: parts.errors.map((error) => problemOf(error, text)) };
-      if (parts.policy_templates.length > 0)
-        return broken('has a template (?principal or ?resource), which is not supported.');
-      if (parts.policies.length === 0) return broken('has no policy.');
+      if (parts.policy_templates.length > 0) return broken(problemText('policy_template'));
+      if (parts.policies.length === 0) return broken(problemText('policy_empty'));
       const statements = parts.policies.map((part) => {
         const json = cedar.policyToJson(part);
         // What was read as a policy has a form in JSON.
@@ -80,7 +86,7 @@ function parse(text: string): ReadPolicy {
       };
     });
   } catch (error) {
-    return broken(`cannot be read (${errorText(error).slice(0, 200)}). Make it simpler.`);
+    return broken(problemText('policy_unreadable', { why: errorText(error).slice(0, 200) }));
   }
 }
 
@@ -184,22 +190,19 @@ function pathOf(expr: Expr): readonly string[] | undefined {
 /** What a policy can ask of a call besides who calls what. */
 export const contextMembers = ['arguments', 'scope', 'client', 'address', 'time'] as const;
 
-function advice(statements: readonly Statement[], text: string): PolicyProblem[] {
+function advice(statements: readonly Statement[], text: string): PolicyWarning[] {
   return statements.flatMap(({ text: part, json, approve, reads }) => {
     const place = placeOf(text, Math.max(0, text.indexOf(part)));
-    const warn = (message: string): PolicyProblem => ({ ...place, message });
+    const warn = (code: RemarkCode, values: NamedRemark['values'] = {}): PolicyWarning => {
+      const { text: message, said } = remark(code, values);
+      return { ...place, message, said };
+    };
     const strange = [...reads.members].filter((name) => !(contextMembers as readonly string[]).includes(name));
     return [
-      ...(json.effect === 'permit'
-        ? [warn('is a permit, which has no effect: what a caller reaches is allowed unless a forbid fits')]
-        : []),
-      ...(json.effect === 'permit' && approve !== undefined
-        ? [warn('has @approve on a permit; it belongs on a forbid')]
-        : []),
-      ...(approve === '' ? [warn('has @approve without a name: "caller", "admin" or the name of a group')] : []),
-      ...strange.map((name) =>
-        warn(`asks for context.${name}, which calls do not have (${contextMembers.join(', ')})`),
-      ),
+      ...(json.effect === 'permit' ? [warn('policy_permit')] : []),
+      ...(json.effect === 'permit' && approve !== undefined ? [warn('policy_permit_asks')] : []),
+      ...(approve === '' ? [warn('policy_asks_unnamed')] : []),
+      ...strange.map((name) => warn('policy_context', { name, members: contextMembers.join(', ') })),
     ];
   });
 }

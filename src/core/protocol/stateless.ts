@@ -1,4 +1,5 @@
 import type { TraceContext } from '../tracing.ts';
+import { isObject } from './rpc.ts';
 
 /**
  * What both sides of the hub need of the stateless revision: it has no handshake, each request says everything itself
@@ -15,6 +16,11 @@ export const metaKeys = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
+
+/** Whether a result asks the client something (2026-07-28, Multi Round-Trip Requests). */
+export function isInputRequired(result: unknown): boolean {
+  return isObject(result) && result['resultType'] === 'input_required';
+}
 
 /** What is known of a request besides its params. A server of the session era sees nothing of it. */
 export interface RequestFacts {

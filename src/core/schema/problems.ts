@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts';
 import { childPath } from '../json/path.ts';
 import { childAt, pointerKey } from '../json/pointer.ts';
 import { coreLimits } from '../limits.ts';
-import { problemTable } from '../problems.ts';
+import { problemTable, problemText } from '../problems.ts';
 
 /**
  * The checker's errors as problems that people can act on: the innermost ones, each once, at the path of what is wrong.
@@ -77,12 +77,15 @@ function toProblem({ keyword, error, instanceLocation }: OutputUnit, value: unkn
 }
 
 function reworded(keyword: string, error: string): string {
-  if (keyword === 'false') return 'is not allowed here';
+  if (keyword === 'false') return problemTable.value_not_here;
   // The library's own text says the opposite.
   if (keyword === 'maxProperties')
     return error.replace('Instance does not have at least', 'may have at most').replace(/\.$/, '');
   const type = /^Instance type "(\w+)" is invalid\. Expected "(.*)"\.$/.exec(error);
-  if (type) return `expected ${type[2]?.replaceAll('", "', ' or ')}, got ${type[1]}`;
+  if (type) {
+    const [, found = '', wanted = ''] = type;
+    return problemText('value_type', { wanted: wanted.replaceAll('", "', ' or '), found });
+  }
   const required = /^Instance does not have required property ("[^]*")\.$/.exec(error);
   if (required) return `${required[1]} is required`;
   const text = error

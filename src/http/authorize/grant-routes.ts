@@ -21,11 +21,16 @@ export interface GrantOptions {
 /** `/auth/grants` (CONTRACT §8): the clients that users let in. Users see their own, admins all; no key sees any. */
 export function grantRoutes({ consents, tokens, uses, log }: GrantOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  const seenBy = async ({ username, isAdmin }: Editor): Promise<readonly Consent[]> =>
-    (await consents.all()).filter((consent) => isAdmin || consent.username === username);
+  /** What an account of the same name let in before this one was made is neither its user's nor of any use. */
+  const seenBy = async ({ username, isAdmin }: Editor, { users }: Settings): Promise<readonly Consent[]> =>
+    (await consents.all()).filter(
+      (consent) =>
+        (isAdmin || consent.username === username) &&
+        users.some((user) => user.username === consent.username && user.createdAt === consent.since),
+    );
 
   routes.get('/auth/grants', async (c) => {
-    const seen = await seenBy(editorOf(c.var.caller));
+    const seen = await seenBy(editorOf(c.var.caller), c.var.caller.settings);
     const usedAt = await uses.read();
     return ok(
       c,
@@ -36,8 +41,8 @@ export function grantRoutes({ consents, tokens, uses, log }: GrantOptions): Hono
   routes.delete('/auth/grants/:id', async (c) => {
     const by = editorOf(c.var.caller);
     const id = c.req.param('id');
-    const consent = (await seenBy(by)).find((consent) => consent.id === id);
-    if (!consent || !(await endConsent(id, { consents, tokens }))) throw saying('not_found', 'no_grant');
+    const consent = (await seenBy(by, c.var.caller.settings)).find((consent) => consent.id === id);
+    if (!consent || !(await endConsent(consent, { consents, tokens }))) throw saying('not_found', 'no_grant');
     log.info('client shut out', { user: consent.username, client: consent.clientName, by: by.username });
     return ok(c, undefined, { message: 'The app has no access any more.' });
   });

@@ -3,6 +3,7 @@ import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type ErrorCode, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { oauthFailure } from '../frame/open-routes.ts';
 
 /** A refusal with an error code of OAuth (RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2). */
 export class OAuthRefusal extends HubError {
@@ -40,9 +41,7 @@ export function answerOAuthErrors(log: Logger): ErrorHandler {
 }
 
 function answer(c: Context, status: number, error: string, message: string) {
-  // The characters of RFC 6749 §5.2.
-  const description = message.replaceAll('"', "'").replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?');
-  return c.json({ error, error_description: description }, status as ContentfulStatusCode);
+  return c.json(oauthFailure(error, message), status as ContentfulStatusCode);
 }
 
 /** The only value of a parameter, undefined when it is absent or empty. Throws when it comes twice (RFC 6749 §3.1). */

@@ -7,6 +7,7 @@ import { hashOf } from '../../auth/oauth/tickets.ts';
 import { authLimits } from '../../auth/limits.ts';
 import type { Tokens } from '../../auth/tokens.ts';
 import type { AuditSink } from '../../core/audit.ts';
+import { errorText } from '../../core/errors.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/settings.ts';
@@ -30,13 +31,20 @@ export interface TokenOptions extends Place {
   readonly security: Logger;
 }
 
-/** Ends a consent and all its tokens, on every hub. Gives it; undefined when it had ended. */
+/**
+ * Ends a consent and all its tokens, on every hub. Gives it; undefined when it had ended. Throws HubError when one of
+ * the two cannot be written down: the tokens are refused here all the same.
+ */
 export async function endConsent(
-  id: string,
+  { id, username }: Pick<Consent, 'id' | 'username'>,
   { consents, tokens }: { consents: Pick<Consents, 'end'>; tokens: Pick<Tokens, 'revokeConsent'> },
 ): Promise<Consent | undefined> {
-  const ended = await consents.end(id);
-  if (ended) await tokens.revokeConsent(ended.username, id);
+  let ended: Consent | undefined;
+  try {
+    await tokens.revokeConsent(username, id);
+  } finally {
+    ended = await consents.end(id);
+  }
   return ended;
 }
 
@@ -86,7 +94,9 @@ export function tokenRoutes(options: TokenOptions): Hono {
     const at = Date.now();
     const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
     // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
-    if ((await consents.add(consent)) === undefined) throw refused;
+    const pushedOut = await consents.add(consent);
+    if (pushedOut === undefined) throw refused;
+    for (const one of pushedOut) await shutOut(c, one, options);
     return answer(c, form, user, consent);
   }
 
@@ -101,7 +111,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
       throw new OAuthRefusal('invalid_scope', 'The user did not let this client have the scope api.');
     const rotation = await consents.rotate(id, generation);
     if (rotation.kind === 'replayed') {
-      const ended = await endConsent(id, { consents, tokens });
+      const ended = await endConsent(rotation.consent, { consents, tokens });
       security.warn('refresh token used again; the client has to be let in again', {
         user: ended?.username,
         client: ended?.clientName,
@@ -111,7 +121,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
     if (rotation.kind !== 'good') throw refused;
     const user = userOf(rotation.consent, options);
     if (user) return answer(c, form, user, rotation.consent);
-    await endConsent(id, { consents, tokens });
+    await endConsent(rotation.consent, { consents, tokens });
     throw refused;
   }
 
@@ -154,12 +164,29 @@ function revokeRoute(options: TokenOptions): Hono {
     const consent = id === undefined ? undefined : await consentOf(id, consents);
     if (consent && consent.client !== client)
       throw new OAuthRefusal('invalid_grant', 'The token was given to another client.');
-    if (consent && (await endConsent(consent.id, { consents, tokens }))) recordEnd(c, consent, options);
+    if (consent && (await endConsent(consent, { consents, tokens }))) recordEnd(c, consent, options);
     return c.body(null, 200);
   });
 
   routes.onError(answerOAuthErrors(options.log));
   return routes;
+}
+
+/** Ends the tokens of a consent that has made room for another one: its user sees it no more, and cannot end it. */
+async function shutOut(c: Context, consent: Consent, options: TokenOptions): Promise<void> {
+  const { username: user, clientName: client, id } = consent;
+  try {
+    await options.tokens.revokeConsent(user, id);
+  } catch (error) {
+    // The client that was let in has used its code, and has to get its answer. Writing the end down is tried again.
+    options.log.error('the end of the tokens of a client that was shut out is not written down yet', {
+      user,
+      client,
+      error: errorText(error),
+    });
+  }
+  options.security.info('client shut out: its user let in too many', { user, client });
+  recordEnd(c, consent, options, { why: `its user let in more than ${authLimits.consentsPerUser}` });
 }
 
 /** A client ended what its user had let it do, or it ended by what the client did. */

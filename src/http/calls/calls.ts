@@ -1,8 +1,9 @@
+import { toolOf } from '../../core/access/decision.ts';
 import { isPerUser, slotsOf } from '../../core/access/per-user.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scope.ts';
-import type { View, ViewList, Views } from '../../core/access/view.ts';
-import { onlyReads } from '../../core/catalogue.ts';
+import { isReadOnly } from '../../core/access/tool-override.ts';
+import type { Target, View, ViewList, Views } from '../../core/access/view.ts';
 import { exactText } from '../../core/arguments/exact.ts';
 import type { ToolArguments } from '../../core/arguments/tool.ts';
 import { HubError, type Problem } from '../../core/errors.ts';
@@ -49,6 +50,8 @@ export interface CallContext {
   readonly progressed?: ((params: string) => void) | undefined;
   /** Where the caller speaks as an MCP client does. */
   readonly asClient?: AsClient | undefined;
+  /** Called with the server's own name of the tool once it is known. */
+  readonly found?: (tool: string) => void;
   /** Called when the call goes on to its server, whatever then becomes of it. */
   readonly reached?: () => void;
 }
@@ -78,7 +81,7 @@ export interface GivenArguments {
 /** What is known of a tool before it is called. */
 export interface CalledTool {
   readonly inputSchema: unknown;
-  /** Its server says that it changes nothing. */
+  /** Its server, or the settings of that, say that it changes nothing. */
   readonly readOnly: boolean;
 }
 
@@ -120,7 +123,7 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
    */
   async function ask(method: Invocation['method'], params: string, view: View, context: CallContext): Promise<string> {
     const { caller, scope, sessionId, request, progressed, asClient } = context;
-    const { principal, address } = caller;
+    const { principal, address, audited } = caller;
     const { signal } = request;
     const senderNow = async (): Promise<Principal> => {
       await stillAllowed(request);
@@ -129,23 +132,8 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
     context.reached?.();
     const clientHeaders = Object.fromEntries(request.headers);
     const as = asClient && { stateless: true, heard: asClient.heard };
-    const answer = await invoke(
-      {
-        method,
-        params,
-        principal,
-        clientHeaders,
-        address,
-        scope,
-        view,
-        sessionId,
-        signal,
-        progressed,
-        senderNow,
-        ...as,
-      },
-      dispatch,
-    );
+    const from = { principal, address, scope, sessionId, clientHeaders, via: audited.via };
+    const answer = await invoke({ ...from, method, params, view, signal, progressed, senderNow, ...as }, dispatch);
     return resultIn(answer);
   }
 
@@ -173,10 +161,14 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
     throw saying('not_found', kind === 'tools' ? 'no_such_tool' : 'no_such_prompt', names);
   }
 
-  /** False for a server that does not wait for what its users set, and where it is not connected in time. */
+  /**
+   * False for a server that waits neither for what its users set nor since a change of its settings, and where it is
+   * not connected in time.
+   */
   async function listedNow(name: string, { settings }: Caller): Promise<boolean> {
     const server = settings.servers.get(name);
-    if (!server || slotsOf(server).length === 0 || dispatch.about(name)) return false;
+    const isRestarted = dispatch.governance.catalogue().restarted?.has(name) === true;
+    if (!server || (slotsOf(server).length === 0 && !isRestarted) || dispatch.about(name)) return false;
     return dispatch.listed(name, mcpLimits.waitForConnectionMs).then(
       () => true,
       () => false,
@@ -185,18 +177,21 @@ export function createCalls({ views, toolArguments, states, dispatch, credential
 
   return {
     async tool({ server, tool }, given, context) {
-      const { view, name, text } = await find('tools', { server, name: tool }, context);
+      const { view, name, text, target } = await find('tools', { server, name: tool }, context);
+      context.found?.(target.key);
       const schemaText = memberText(text, 'inputSchema');
       const args = given({
         inputSchema: schemaText === undefined ? undefined : JSON.parse(schemaText),
-        readOnly: onlyReads(text),
+        readOnly: readsOnly(target, context.caller, dispatch),
       });
       const prepared = toolArguments.prepare(text, args.value, { wrapSingles: args.wrapSingles ?? false });
       const problems = [...(args.problems ?? []), ...prepared.problems.map((problem) => below(args.path, problem))];
       if (problems.length > 0) throw invalid(`Cannot call tool "${shown(tool)}"`, problems);
       const exact = exactText(prepared.value, args.value, args.text);
       const params = `{"name":${JSON.stringify(name)},"arguments":${exact}${roundsOf(context)}${metaOf(context)}}`;
-      const result = await ask('tools/call', params, view, context);
+      const result = await ask('tools/call', params, view, context).catch((error: unknown) => {
+        throw error instanceof HubError && error.problems.length > 0 ? inRequest(args.path, error) : error;
+      });
       return { result, arguments: exact };
     },
     async prompt({ server, prompt }, args, context) {
@@ -220,6 +215,12 @@ export function completeResult(result: string, more: Readonly<Record<string, str
   return editObject(result, { ...(content === undefined && { content: '[]' }), isError: String(isError), ...more });
 }
 
+/** As the server, or its settings, say: what a group says is only shown. */
+function readsOnly({ server, key }: Target, { settings }: Caller, { governance }: DispatchOptions): boolean {
+  const item = toolOf(governance.catalogue().offers.get(server)?.tools, key);
+  return item !== undefined && isReadOnly(item, settings.servers.get(server)?.tools.get(key));
+}
+
 /** The item by the server's own name or the name the view shows it under; `name` is the latter, `text` the item. */
 function located(view: View, kind: 'tools' | 'prompts', { server, name }: { server: string; name: string }) {
   const list: ViewList = kind === 'tools' ? view.all : view.lists.prompts;
@@ -230,8 +231,9 @@ function located(view: View, kind: 'tools' | 'prompts', { server, name }: { serv
     const target = kind === 'tools' ? view.tool(name) : view.prompt(name);
     index = target?.server === server ? list.targets.indexOf(target) : -1;
   }
-  const text = list.texts.at(index);
-  return text === undefined ? undefined : { text, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
+  const [text, target] = [list.texts.at(index), list.targets[index]];
+  if (text === undefined || target === undefined) return undefined;
+  return { text, target, name: String(JSON.parse(memberText(text, 'name') ?? 'null')) };
 }
 
 /** The member of `params` in which MCP carries a trace, and the token that requests progress. */
@@ -287,6 +289,11 @@ function unavailable(
   }
   const text = notConnected(`Server "${name}"`, unreachable, nextRetryAt === undefined ? undefined : retryAfterMs);
   return new HubError('upstream_unavailable', text, { retryAfterMs });
+}
+
+/** The failure, with the paths of its problems as the request has them. */
+function inRequest(path: string, error: HubError): HubError {
+  return new HubError(error.code, error.message, { problems: error.problems.map((problem) => below(path, problem)) });
 }
 
 function below(path: string, problem: Problem): Problem {

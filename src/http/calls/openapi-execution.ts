@@ -23,7 +23,7 @@ export interface ExecutionOptions {
 /**
  * `GET` and `POST /tools/:serverName/:toolName`, and the same below the name of a group or server, which limits what is
  * there (SPEC, Tool execution without authentication; CONTRACT §4, OpenAPI-style). The answer is the tool result
- * itself; failures are `{error, message}` (`api.ts`).
+ * itself; failures are `{error, message}` (`api.ts`, which answers HEAD as well: it runs no tool).
  */
 export function executionRoutes({ calls, allowedOrigins, isOwn, records }: ExecutionOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
@@ -38,14 +38,13 @@ export function executionRoutes({ calls, allowedOrigins, isOwn, records }: Execu
       sessionId: sessionIdOf(c.req.header('x-session-id')),
       traceparent: c.req.header('traceparent'),
       request: c.req.raw,
+      found: (own) => c.set('asked', { server, tool: own, scope }),
       reached: () => c.set('reached', true),
     });
     return jsonText(c, completeResult(answer.result));
   }
 
   const ask = createMiddleware<ApiEnv>(async (c, next) => {
-    // A client that asks for the headers only does not want the tool to run.
-    if (c.req.method === 'HEAD') throw new HubError('not_found', 'HEAD calls no tools. Use GET or POST.');
     const { name, serverName = '', toolName = '' } = c.req.param() as Partial<Record<string, string>>;
     const scope: Scope = name === undefined ? { kind: 'server', name: serverName } : { kind: 'named', name };
     c.set('asked', { server: serverName, tool: toolName, scope });

@@ -56,6 +56,7 @@ export function toolsRoutes(calls: Calls, { log, records }: Pick<DispatchOptions
       sessionId: sessionIdOf(c.req.header('x-session-id')),
       traceparent: c.req.header('traceparent'),
       request: c.req.raw,
+      found: (tool: string) => c.set('asked', { server: scope.name, tool, scope }),
       reached: () => c.set('reached', true),
     };
     const call = async (listening?: Listening) => {

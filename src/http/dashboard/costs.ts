@@ -54,8 +54,8 @@ function costsOf(caller: Caller, view: View, catalogue: Catalogue | undefined): 
     byServer.set(server, tools);
     tools.push([key, tokensOf(text)]);
   }
-  const names = catalogue ? view.servers : [...byServer.keys()];
-  return names.flatMap((name) => {
+  const names = new Set(catalogue ? [...view.servers, ...byServer.keys()] : byServer.keys());
+  return [...names].flatMap((name) => {
     const server = caller.settings.servers.get(name);
     const managed = server !== undefined && manages(caller, server);
     const items = (managed && catalogue?.offers.get(name)?.tools) || [];

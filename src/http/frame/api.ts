@@ -18,6 +18,7 @@ import {
   login,
   logStream,
   matches,
+  methodsInstead,
   openApi,
   oidc,
   openRoutes,
@@ -53,6 +54,14 @@ export function createApi(options: ApiOptions): Hono<ApiEnv> {
   api.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
     await next();
+    // Hono drops the body of such an answer without ending it: what is written into it would wait for ever.
+    if (c.req.method === 'HEAD') await c.res.body?.cancel();
+  });
+  api.use(async (c, next) => {
+    const methods = methodsInstead({ method: c.req.method, path: c.req.path.slice(options.mount.length) })?.join(', ');
+    if (methods === undefined) return next();
+    c.header('Allow', methods);
+    return c.json({ error: 'method_not_allowed', message: `Use one of these methods here: ${methods}.` }, 405);
   });
   api.use(
     callerOf(options, {

@@ -64,9 +64,12 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function hostRefusal(header: string, host: string): string | undefined {
+    const isMalformed = !isPossible(host);
+    if (!isMalformed && isAllowedHost(host)) return undefined;
     const named = `${header} "${host.slice(0, 100)}"`;
-    if (!isPossible(host)) return `${named} is malformed: it is no host of a URL. Ports end at 65535.`;
-    return isAllowedHost(host) ? undefined : `${named} is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
+    return isMalformed
+      ? `${named} is malformed: it is no host of a URL. Ports end at 65535.`
+      : `${named} is not allowed. Add it to ALLOWED_HOSTS if it is yours.`;
   }
 
   return {
@@ -143,7 +146,7 @@ export function corsHeaders(req: HttpRequest, allowedOrigins: readonly string[])
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate',
+    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate, retry-after',
     vary: 'Origin',
   };
 }

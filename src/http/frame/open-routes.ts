@@ -27,23 +27,49 @@ export const openApi: Routes = [
   [['GET'], /^\/tools\/[^/]+\/[^/]+$/],
   [['POST'], /^\/tools\/(?!call\/)[^/]+\/[^/]+$/],
   [['GET', 'POST'], new RegExp(`^/${managed}[^/]+/tools/[^/]+/[^/]+$`)],
-  [['GET'], new RegExp(`^/(?:${managed}[^/]+/)?openapi\\.(?:json|yaml)$`)],
+  [['GET', 'HEAD'], new RegExp(`^/(?:${managed}[^/]+/)?openapi\\.(?:json|yaml)$`)],
 ];
 
 /**
  * What may be called without a credential (SPEC, Authentication, 4; CONTRACT §2): the routes themselves decide what
  * anonymous may see.
  */
-export const openRoutes: Routes = [login, ...oidc, [['GET'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
+export const openRoutes: Routes = [login, ...oidc, [['GET', 'HEAD'], /^\/docs(?:\/openapi\.json)?$/], ...openApi];
+
+/** Where programs that speak OAuth send requests. Failures there are `{error, error_description}` (CONTRACT §3). */
+const oauthEndpoint = /^\/oauth\/(?:token|register|revoke)\/?$/;
+
+/** What OAuth calls the failures that come before the API sees a request (RFC 6749 §4.1.2.1). */
+const oauthNames = {
+  forbidden: 'access_denied',
+  misconfigured: 'server_error',
+  not_ready: 'temporarily_unavailable',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+/** The body of a failure of OAuth: the description has the characters of RFC 6749 §5.2 alone. */
+export function oauthFailure(error: string, message: string): { error: string; error_description: string } {
+  const description = message.replaceAll('"', "'").replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?');
+  return { error, error_description: description };
+}
 
 interface Failure {
-  readonly code: ErrorCode;
+  readonly code: keyof typeof oauthNames;
   readonly message: string;
 }
 
 /** Whether a request is for one of these routes. `path` is below `/api`. */
 export function matches(routes: Routes, { method, path }: Asked): boolean {
   return routes.some(([methods, pattern]) => methods.includes(method) && pattern.test(path));
+}
+
+/**
+ * The methods that a path of `openApi` takes, for a request with another: what any caller may be told, as the path
+ * alone says it. Undefined for every other request, and where a login decides.
+ */
+export function methodsInstead({ method, path }: Asked): readonly string[] | undefined {
+  const methods = openApi.flatMap(([some, pattern]) => (pattern.test(path) ? some : []));
+  const isOther = methods.length > 0 && !methods.includes(method) && !path.startsWith('/tools/call/');
+  return isOther ? methods : undefined;
 }
 
 interface Asked {
@@ -75,6 +101,7 @@ export function failureText(mount: string, { method, path }: Asked, { code, mess
   // As the routes see it: without `.` and `..`, and without a slash at its end.
   const address = `http://hub${path}`;
   const pathname = URL.canParse(address) ? new URL(address).pathname : path;
+  if (oauthEndpoint.test(pathname)) return JSON.stringify(oauthFailure(oauthNames[code], message));
   const below = pathname.startsWith(mount) ? pathname.slice(mount.length).replace(/\/$/, '') : '';
   const bare = matches(openApi, { method, path: below });
   return JSON.stringify(bare ? { error: code, message } : { success: false, message });
@@ -112,8 +139,11 @@ export function otherPaths(
   answer: () => Promise<RequestListener>,
   probe: (req: IncomingMessage, res: ServerResponse) => boolean,
 ): Section<IncomingMessage, ServerResponse> {
-  const refusal = ({ method = 'GET', url = '/' }: IncomingMessage, message: string, code: ErrorCode = 'forbidden') =>
-    failureText(`${basePath}/api`, { method, path: url.split('?', 1)[0] ?? '' }, { code, message });
+  const refusal = (
+    { method = 'GET', url = '/' }: IncomingMessage,
+    message: string,
+    code: Failure['code'] = 'forbidden',
+  ) => failureText(`${basePath}/api`, { method, path: url.split('?', 1)[0] ?? '' }, { code, message });
   return {
     async handle(req, res, headers) {
       for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '');

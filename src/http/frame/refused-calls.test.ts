@@ -11,7 +11,7 @@ test('a refused call is answered once its record is kept, and not before', async
   const refused = (): void => void events.push('recorded');
   const app = new Hono<ApiEnv>();
   app.use(async (c, next) => {
-    c.set('caller', { principal: { kind: 'anonymous' }, address: '127.0.0.1' } as Caller);
+    c.set('caller', { principal: { kind: 'anonymous' }, address: '127.0.0.1', audited: { via: 'api' } } as Caller);
     await next();
   });
   app.get('/', recordRefusedCalls({ refused, afterKeeping: (done) => void waiting.push(done) }), (c) => {

@@ -25,7 +25,7 @@ export function recordRefusedCalls({ refused, afterKeeping }: Pick<CallRecords, 
       ms: performance.now() - startedAt,
       error: withoutValues(c.error),
       code: c.error.code,
-      via: 'api',
+      via: caller.audited.via,
       traceId: traceIdIn(c.req.header('traceparent')),
     });
     await new Promise<void>(afterKeeping);

@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HubError, type Problem } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { type NamedProblem, problemNamed } from '../../core/problems.ts';
+import type { SentenceCode } from '../../core/sentences.ts';
 import { upstreamLimits } from '../../upstream/limits.ts';
 
 /** `{success: true, data?, message?}` (CONTRACT §3). A POST that creates passes `status: 201`. */
@@ -49,8 +50,9 @@ export function failBare(c: Context, error: HubError): Response {
 
 /** `Retry-After`, in whole seconds, of an error after which trying again makes sense. */
 export function tellRetryAfter(c: Context, error: HubError): void {
-  // What is down is tried again by itself after this long at first.
-  const retryAfterMs = error.retryAfterMs ?? (error.status === 503 ? upstreamLimits.backOffFirstMs : undefined);
+  // What is down is tried again by itself after this long at first; what was never there is not.
+  const mayCome = error.status === 503 && error.said?.code !== 'no_database';
+  const retryAfterMs = error.retryAfterMs ?? (mayCome ? upstreamLimits.backOffFirstMs : undefined);
   if (retryAfterMs !== undefined) c.header('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))));
 }
 
@@ -65,25 +67,32 @@ function withName(problem: Problem): Problem & { said?: NamedProblem } {
   return said ? { ...problem, said } : problem;
 }
 
+/** The problems as a page in the language that is asked for needs them: with their names, unless that is English. */
+export function problemsFor(c: Context, problems: readonly Problem[]): readonly (Problem & { said?: NamedProblem })[] {
+  return readsOtherThanEnglish(c) ? problems.map(withName) : problems;
+}
+
 /** Failures that a client does something about, and so has to tell from others of that status. */
-const forPrograms = new Set<HubError['code']>([
+const forPrograms: readonly (HubError['code'] | SentenceCode)[] = [
   'reauthenticate',
   'second_factor_required',
   'second_factor_setup_required',
   'limit_exceeded',
-]);
+  'no_database',
+];
 
 function failed(c: Context, error: HubError, body: Record<string, unknown>): Response {
   tellRetryAfter(c, error);
   if (error.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
   const inOtherWords = readsOtherThanEnglish(c);
-  const errors =
-    error.problems.length > 0 ? { errors: inOtherWords ? error.problems.map(withName) : error.problems } : {};
+  const errors = error.problems.length > 0 ? { errors: problemsFor(c, error.problems) } : {};
   // For programs: a person who has to sign in finds the address in the message too.
   const signIn =
     error.authorizationUrl === undefined ? {} : { error: error.code, authorizationUrl: error.authorizationUrl };
   const credentials = error.credentialsUrl === undefined ? {} : { error: error.code, url: error.credentialsUrl };
-  const again = forPrograms.has(error.code) ? { error: error.code } : {};
+  const code = forPrograms.find((one) => one === error.code || one === error.said?.code);
+  // Routes whose `error` is the code of the error keep that (CONTRACT §4).
+  const again = code === undefined || 'error' in body ? {} : { error: code };
   const refused = error.data ? { error: error.code, reason: error.code, ...error.data } : {};
   const said = error.said && inOtherWords ? { said: error.said } : {};
   const { challenge, methods, passkey } = error.secondFactor ?? {};

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HubError } from '../../core/errors.ts';
 import type { FastPath } from '../../wire/fast-path.ts';
+import { wireLimits } from '../../wire/limits.ts';
 
 /**
  * Starts to listen; the address without a path. Throws HubError `misconfigured` or `conflict` with what to do about it.
@@ -9,7 +10,7 @@ import type { FastPath } from '../../wire/fast-path.ts';
 export async function listen(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: wireLimits.waitingConnections }, resolve);
   });
   const { port: actual } = server.address() as AddressInfo;
   return `http://${shownHost(host)}:${actual}`;

@@ -9,6 +9,7 @@ import type { ToolOverrideAnswer } from '../../core/answers/settings.ts';
 import type { Catalogue } from '../../core/catalogue.ts';
 import { listed } from '../../core/errors.ts';
 import { invalid } from '../../core/input.ts';
+import { remark } from '../../core/remarks.ts';
 import type { ItemSettings, ToolOverride } from '../../core/settings/server.ts';
 import { overrideAnswer } from '../../settings/document/tool-override.ts';
 
@@ -33,13 +34,13 @@ export function overrideShown(
 ): ToolOverrideAnswer {
   const item = offers.get(server)?.tools.find(({ key }) => key === tool);
   const written = 'server' in shown ? shown.server : shown.group;
-  const inForce = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
+  const active = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
   const ofServer = mergedOverride(own?.get(tool), undefined);
   return {
     tool,
     override: written ? overrideAnswer(written) : null,
     before: item ? JSON.parse(overriddenText(item, isManaged ? undefined : ofServer)) : null,
-    after: item ? JSON.parse(overriddenText(item, inForce)) : null,
+    after: item ? JSON.parse(overriddenText(item, active)) : null,
   };
 }
 
@@ -55,22 +56,21 @@ export function overrideChecked(
   const { server, tool, own } = asked;
   const written = 'server' in shown ? shown.server : shown.group;
   const items = catalogue.offers.get(server)?.tools;
-  const inForce = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
-  const problems = items && inForce ? overrideProblems(items, tool, inForce) : [];
+  const active = 'server' in shown ? shown.server : mergedOverride(own?.get(tool), shown.group);
+  const problems = items && active ? overrideProblems(items, tool, active) : [];
   if (problems.length > 0) throw invalid(`Cannot override "${tool}"`, problems);
   const item = items?.find(({ key }) => key === tool);
   const unknown = item && written ? unknownArguments(item, written) : [];
-  const unfit = item && written ? unfitValues(item, written) : [];
-  const message =
-    items === undefined
-      ? `Server "${server}" has not listed its tools yet, so the override could not be checked.`
-      : item === undefined
-        ? `Server "${server}" offers no tool "${tool}" now.`
-        : [
-            ...(unknown.length > 0
-              ? [`The tool has no argument ${listed(unknown.map((one) => `"${one}"`))} now.`]
-              : []),
-            ...unfit,
-          ].join(' ');
-  return [overrideShown(catalogue, asked, shown), message === '' ? {} : { message }];
+  const remarks = [
+    ...(items === undefined ? [remark('override_unchecked', { server })] : []),
+    ...(items && !item ? [remark('override_no_tool', { server, tool })] : []),
+    ...(unknown.length > 0
+      ? [remark('override_no_argument', { names: listed(unknown.map((one) => `"${one}"`)) })]
+      : []),
+    ...(item && written ? unfitValues(item, written) : []),
+  ];
+  const answer = overrideShown(catalogue, asked, shown);
+  if (remarks.length === 0) return [answer, {}];
+  const message = remarks.map(({ text }) => text).join(' ');
+  return [{ ...answer, said: remarks.map(({ said }) => said) }, { message }];
 }

@@ -8,7 +8,7 @@ import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { parseInput } from '../../core/input.ts';
 import { shownJson } from '../../core/json/shown.ts';
 import type { Approval } from '../../governance/approval-store.ts';
-import type { Approvals } from '../../governance/approvals.ts';
+import { type Approvals, argumentsForCaller } from '../../governance/approvals.ts';
 import { governanceLimits } from '../../governance/limits.ts';
 import { recordRequest } from '../frame/audited.ts';
 import { jsonBody } from '../frame/body.ts';
@@ -107,10 +107,18 @@ function isOwn({ user, settings }: Caller, { principal }: Pick<Approval, 'princi
   return user !== undefined && made !== undefined && userOf(settings, made)?.username === user.username;
 }
 
+/** Who decides sees what is sent. Out of a text that was cut nothing can be taken. */
+function argumentsFor(caller: Caller, approval: Approval): string {
+  const { arguments: args, hidden = [], isCut } = approval;
+  if (hidden.length === 0 || mayDecide(caller, approval)) return args;
+  return isCut ? '' : argumentsForCaller(approval);
+}
+
 function approvalAnswer(approval: Approval, caller: Caller, chars = Infinity): ApprovalAnswer {
   const { id, who, policy, server, tool, state, callerKind, message, client, address, decidedBy, decidedAt } = approval;
-  const isListed = approval.arguments.length <= chars;
-  const args = isListed ? approval.arguments : approval.arguments.slice(0, chars);
+  const all = argumentsFor(caller, approval);
+  const isListed = all.length <= chars;
+  const args = isListed ? all : all.slice(0, chars);
   const isWaiting = state === 'waiting';
   return {
     id,

@@ -70,7 +70,7 @@ export function governanceRoutes(options: GovernanceRoutes): Hono<ApiEnv> {
     const since = input.since ? new Date(input.since) : undefined;
     const now = { settings: settings(), catalogue: catalogue() };
     const warnings = policies.flatMap(({ id, text }) =>
-      warningsOf(text, now).map((words) => ({ policy: id, text: words })),
+      warningsOf(text, now).map((warning) => ({ policy: id, ...warning })),
     );
     return ok(c, { ...(await simulate({ policies, since, ...now, activity })), warnings } satisfies SimulationAnswer);
   });
@@ -107,6 +107,7 @@ interface Now {
 
 function policyAnswer({ id, text, enabled, isFile }: PolicySettings, now: Now): PolicyAnswer {
   const { statements } = readPolicy(text);
+  const warnings = warningsOf(text, now);
   return {
     id,
     text,
@@ -114,17 +115,21 @@ function policyAnswer({ id, text, enabled, isFile }: PolicySettings, now: Now): 
     source: isFile ? 'file' : 'settings',
     concerns: policyEntities(text),
     asks: [...new Set(statements.flatMap(({ approve }) => (approve === undefined ? [] : [approve || 'admin'])))],
-    warnings: warningsOf(text, now),
+    warnings: warnings.map((warning) => warning.text),
+    said: warnings.map(({ said }) => said),
   };
 }
 
-function warningsOf(text: string, now: Now): string[] {
-  const { warnings } = readPolicy(text);
-  return [
-    ...warnings.map(({ line, column, message }) => `Line ${line}, column ${column}: ${message}.`),
-    ...policyAdvice(text, now),
-  ];
+/** In English and by name. What has a place in the text has it among its values. */
+function warningsOf(text: string, now: Now): { readonly text: string; readonly said: Named }[] {
+  const placed = readPolicy(text).warnings.map(({ line, column, message, said: { code, values } }) => ({
+    text: `Line ${line}, column ${column}: ${message}.`,
+    said: { code, values: { ...values, line: String(line), column: String(column) } },
+  }));
+  return [...placed, ...policyAdvice(text, now)];
 }
+
+type Named = PolicyAnswer['said'][number];
 
 const whyInput = z.object({
   tool: z.string().min(1, 'is required: a tool as it is exposed, or <server>/<tool>').max(coreLimits.textChars),

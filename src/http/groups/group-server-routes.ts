@@ -1,7 +1,4 @@
 import { type Context, Hono } from 'hono';
-import { granted } from '../../core/access/rules.ts';
-import { isReadOnly } from '../../core/access/tool-override.ts';
-import type { Catalogue } from '../../core/catalogue.ts';
 import { parseInput } from '../../core/input.ts';
 import { saying } from '../../core/sentences.ts';
 import {
@@ -15,7 +12,6 @@ import {
 } from '../../settings/group/group-edits.ts';
 import { overrideAnswer, overrideShape, readOverride } from '../../settings/document/tool-override.ts';
 import type { GroupSettings } from '../../core/settings/group.ts';
-import type { ServerSettings } from '../../core/settings/server.ts';
 import { checkOverride } from '../../settings/group/group-servers.ts';
 import { flagOf } from '../frame/query.ts';
 import { groupBatchInput, groupToolsInput, serverToAddInput } from '../../settings/group/group-input.ts';
@@ -24,7 +20,7 @@ import { type ApiEnv, type Caller, editorOf } from '../frame/caller.ts';
 import { groupOf, manages } from '../frame/reachable.ts';
 import { ok } from '../frame/reply.ts';
 import { overrideChecked, overrideShown } from '../frame/tool-override.ts';
-import { changedGroup, changeGroups, type GroupRoutes, seesIn, shownGroup } from './group-answer.ts';
+import { changedGroup, changeGroups, type GroupRoutes, seenOf, seesIn, shownGroup } from './group-answer.ts';
 
 /**
  * `/groups/:id/servers` and `/groups/:id/server-configs`: which servers a group has, and what of them it shows (SPEC,
@@ -153,20 +149,6 @@ function overrideRoutes(routes: Hono<ApiEnv>, options: GroupRoutes): void {
     log.info('tool overridden', { group: id, server: asked.server, item: asked.tool, by });
     return ok(c, overrideShown(catalogue, asked, { group: undefined }));
   });
-}
-
-/** The catalogue with those tools of the server that a caller who does not manage it may call. */
-function seenOf(caller: Caller, server: ServerSettings | undefined, { offers, version }: Catalogue): Catalogue {
-  const offer = server && offers.get(server.name);
-  const grant = server && granted(caller.settings, caller.principal, server);
-  if (!offer || !grant) return { version, offers: new Map() };
-  const { tools, readOnly } = grant;
-  const seen = offer.tools.filter((item) => {
-    const settings = server.tools.get(item.key);
-    if (settings?.enabled === false || (tools !== 'all' && !tools.includes(item.key))) return false;
-    return !readOnly || isReadOnly(item, settings);
-  });
-  return { version, offers: new Map([[server.name, { ...offer, tools: seen }]]) };
 }
 
 function mayChange({ admin, user }: Caller, group: GroupSettings): boolean {

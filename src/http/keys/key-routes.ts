@@ -46,7 +46,7 @@ export function keysRoutes({ settings, uses, log, accountLog }: KeysOptions): Ho
     const made = makeKey();
     const key = await changeAs(settings, c.var.caller, (draft, by) => addKey(draft, by, input, made));
     told(by, 'access key created', { key: key.id, kind: key.kind, owner: key.owner });
-    const message = 'Bearer key created. The token is only shown once.';
+    const message = `Bearer key created. The token is only shown once.${unlimitedNote(key)}`;
     return ok(c, { ...key, token: made.token }, { message, status: 201 });
   });
 
@@ -55,7 +55,7 @@ export function keysRoutes({ settings, uses, log, accountLog }: KeysOptions): Ho
     const input = parseInput(keyUpdateInput, await jsonBody(c.req.raw), 'Cannot change the access key');
     const key = await changeAs(settings, c.var.caller, (draft, by) => updateKey(draft, by, c.req.param('id'), input));
     told(by, 'access key changed', { key: key.id, enabled: key.enabled });
-    return ok(c, withUse(key, await uses.read()), { message: 'Access key updated successfully.' });
+    return ok(c, withUse(key, await uses.read()), { message: `Access key updated successfully.${unlimitedNote(key)}` });
   });
 
   routes.post('/auth/keys/:id/rotate', async (c) => {
@@ -79,6 +79,13 @@ export function keysRoutes({ settings, uses, log, accountLog }: KeysOptions): Ho
   });
 
   return routes;
+}
+
+/** A user's key does not obey its scope, as in MCPHub (reference §2.3): who gave it one may believe otherwise. */
+function unlimitedNote({ kind, owner, accessType, allowedGroups, allowedServers }: AccessKey): string {
+  const isLimited = accessType !== 'all' || allowedGroups.length > 0 || allowedServers.length > 0;
+  if (kind !== 'user' || !isLimited) return '';
+  return ` It opens all that ${owner} may use: accessType, allowedGroups and allowedServers limit keys of the system alone.`;
 }
 
 function withUse(key: AccessKey, usedAt: Awaited<ReturnType<LastUses['read']>>): AccessKey {

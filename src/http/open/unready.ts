@@ -43,7 +43,7 @@ export function answerUnready({ basePath, database, version }: Unready): Request
 
   return (req, res) => {
     const { method = 'GET', url = '/' } = req;
-    // The next request comes on a connection that the hub's own front reads.
+    // The next request comes on a connection that the fast path reads.
     res.setHeader('connection', 'close');
     if (probe(req, res)) return;
     const text = textFor(method, url.split('?', 1)[0] ?? '');

@@ -18,7 +18,7 @@ import type { SettingsStore } from '../../settings/store.ts';
 import { bodyText, jsonBody, refuseUnknown } from '../frame/body.ts';
 import { adminOnly, type ApiEnv, changeAsAdmin, editorOf } from '../frame/caller.ts';
 import { flagOf } from '../frame/query.ts';
-import { ok } from '../frame/reply.ts';
+import { ok, problemsFor } from '../frame/reply.ts';
 import { adviceAtRequestPaths, placeOf, atRequestPaths } from '../frame/request-paths.ts';
 import { problemTable } from '../../core/problems.ts';
 import { saying } from '../../core/sentences.ts';
@@ -58,8 +58,17 @@ export function importRoutes({ settings, isSet, log }: ImportRoutes): Hono<ApiEn
       ? preview(edit(structuredClone(settings.document) as Draft, editorOf(caller)))
       : await changeAsAdmin(settings, caller, edit);
     const [good, skipped] = [servers.filter(isGood), servers.filter((server) => !isGood(server))];
-    const left = parsed.groups ? [{ path: 'groups', message: 'were left out: only servers are imported' }] : [];
-    const data: ImportAnswer = { dryRun, format, servers, notes: [...notes, ...left], problems };
+    const left = parsed.groups ? [{ path: 'groups', message: problemTable.pasted_groups }] : [];
+    const data: ImportAnswer = {
+      dryRun,
+      format,
+      servers: servers.map(({ errors, ...server }) => ({
+        ...server,
+        ...(errors && { errors: problemsFor(c, errors) }),
+      })),
+      notes: problemsFor(c, [...notes, ...left]),
+      problems: problemsFor(c, problems),
+    };
     const why = skipped.map(({ name, message }) => `${name}: ${message.replace(/\.$/, '')}.`);
     const broken = problems.map(({ path, message }) => `${path} ${message}`.trim());
     if (broken.length > 0) why.push(`What cannot be used was left out: ${listed(broken)}.`);

@@ -18,7 +18,7 @@ export interface SettingsImportRoutes {
   readonly removeFiles: (entry: Readonly<Entry>) => Promise<void>;
   /** Forgets the sign-ins of a deleted server. */
   readonly deleted: (server: string) => Promise<void>;
-  readonly settings: Pick<SettingsStore, 'change' | 'document'>;
+  readonly settings: Pick<SettingsStore, 'change' | 'current' | 'document'>;
   readonly log: Logger;
 }
 
@@ -47,7 +47,7 @@ export function settingsImportRoutes({ settings, deleted, removeFiles, log }: Se
     if (dryRun) {
       const draft = structuredClone(settings.document) as Draft;
       const { answer } = edit(draft);
-      parseChanged(draft, settings.document);
+      parseChanged(draft, { document: settings.document, settings: settings.current });
       return ok(c, { dryRun, mode, ...answer });
     }
     const { answer, removed } = await changeAsAdmin(settings, c.var.caller, edit);

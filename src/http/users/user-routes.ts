@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { checkPassword } from '../../auth/password-strength.ts';
 import type { Passwords } from '../../auth/passwords.ts';
-import type { Consents } from '../../auth/oauth/consents.ts';
+import type { Consent, Consents } from '../../auth/oauth/consents.ts';
 import type { SecondFactors } from '../../auth/second-factor/second-factors.ts';
 import type { LoginSessions } from '../../auth/sessions.ts';
 import type { Tokens } from '../../auth/tokens.ts';
@@ -38,7 +38,7 @@ export interface UsersOptions {
 
 /** `/users` and `/users-stats` (SPEC, Users; CONTRACT §4), for admins only. */
 export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
-  const { settings, passwords, tokens, consents, sessions, factors, hasProviders, log } = options;
+  const { settings, passwords, tokens, sessions, factors, hasProviders, log } = options;
   const routes = new Hono<ApiEnv>();
   routes.use('/users/*', adminOnly);
   routes.use('/users-stats', adminOnly);
@@ -106,8 +106,7 @@ export function usersRoutes(options: UsersOptions): Hono<ApiEnv> {
       return ok(c, user, { message: sentences('User updated successfully.', notes) });
     }
     // Who had the old password, or made keys with it, has no access any more (CONTRACT §8).
-    const grants = (await consents.endUser(username)).map(({ id, clientName }) => ({ id, clientName }));
-    await tokens.revokeUser(username);
+    const grants = (await endAccess(username, options)).map(({ id, clientName }) => ({ id, clientName }));
     const counts = { endedKeys: endedKeys.length, endedGrants: grants.length };
     log.info('password reset', { user: username, role: user.role, ...counts, by });
     const ended = { sessions: true, keys: endedKeys, grants };
@@ -157,4 +156,18 @@ async function answersOf(users: readonly UserSettings[], factors: Pick<SecondFac
 
 function sentences(first: string, notes: readonly string[]): string {
   return [first, ...notes].join(' ');
+}
+
+/** Ends all logins and apps of a user, also where one of the two cannot be written down. Gives what the apps had. */
+async function endAccess(
+  username: string,
+  { consents, tokens }: Pick<UsersOptions, 'consents' | 'tokens'>,
+): Promise<readonly Consent[]> {
+  let ended: readonly Consent[];
+  try {
+    ended = await consents.endUser(username);
+  } finally {
+    await tokens.revokeUser(username);
+  }
+  return ended;
 }

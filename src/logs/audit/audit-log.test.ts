@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
-import { databaseWaitMs, places, silent, tempFolder } from '../../../test/kit/databases.ts';
+import { databaseWaitMs, emptyDatabase, places, silent, tempFolder } from '../../../test/kit/databases.ts';
 import type { AuditRecord } from '../../core/audit.ts';
 import type { DatabasePlace } from '../../database/open.ts';
 import { createDatabase, type DatabaseHandle } from '../../database/supervise.ts';
@@ -19,6 +19,10 @@ const room = { wait: () => undefined };
 function opened(place: DatabasePlace, more: { now?: () => number; folder?: string } = {}) {
   const database = createDatabase(place);
   atEnd(() => database.close());
+  return openedOn(database, more);
+}
+
+function openedOn(database: DatabaseHandle, more: { now?: () => number; folder?: string } = {}) {
   const journal = { folder: more.folder ?? join(tempFolder(), 'journal'), room };
   const { clean } = createCleaner();
   const audit = openAudit({ database, journal, clean, log: silent, ...(more.now && { now: more.now }) });
@@ -57,8 +61,7 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('a listing is filtered, and goes on where the last one ended', async () => {
-    const { database, audit, change } = opened(await places[kind]());
-    await ready(database);
+    const { audit, change } = openedOn(await emptyDatabase(kind));
     expect(await audit.head()).toEqual({ id: 0, hash: '0'.repeat(64), time: null });
     for (let i = 0; i < 5; i++) change(`server${i}`);
     audit.counted({ ...byAnn, actor: { kind: 'anonymous', name: '' }, action: 'login', result: 'failed' });
@@ -109,8 +112,9 @@ describe.each(['postgres', 'embedded'] as const)('%s', (kind) => {
   });
 
   test('a row that was changed, deleted or moved behind the hub is found', async () => {
-    const { database, audit, change } = opened(await places[kind]());
-    const open = await ready(database);
+    const database = await emptyDatabase(kind);
+    const { audit, change } = openedOn(database);
+    const open = await database.whenReady(databaseWaitMs);
     for (let i = 0; i < 5; i++) change(`server${i}`);
     expect(await verified(audit)).toMatchObject({ records: 5 });
     const undo = async (sql: string, back: string) => {

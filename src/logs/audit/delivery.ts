@@ -76,10 +76,12 @@ export function createDelivery({ send, end, name, log, firstRetryMs }: DeliveryO
       running ??= run();
     },
     async close() {
-      const early = new AbortController();
-      const late = sleep(auditLimits.sinkCloseMs, undefined, { signal: early.signal, ref: false });
-      if (!isFailing) await Promise.race([running, late.catch(() => undefined)]);
-      early.abort();
+      if (!isFailing) {
+        const early = new AbortController();
+        const late = sleep(auditLimits.sinkCloseMs, undefined, { signal: early.signal, ref: false });
+        await Promise.race([running, late.catch(() => undefined)]);
+        early.abort();
+      }
       stop.abort();
       await running;
       end?.();

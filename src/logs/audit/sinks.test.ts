@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { silent } from '../../../test/kit/databases.ts';
 import type { AuditRecord } from '../../core/audit.ts';
@@ -143,4 +143,25 @@ test('what a receiver does not take is bounded, the newest stay, and a stop does
   });
   hanging.add(records(1));
   await hanging.close();
+});
+
+test('the end of one that fails, as with another address in the settings, leaves no rejection behind', async () => {
+  const unhandled = vi.fn<(reason: unknown) => void>();
+  process.on('unhandledRejection', unhandled);
+  try {
+    const tried = vi.fn<() => void>();
+    const send = async (): Promise<void> => {
+      tried();
+      throw new Error('away');
+    };
+    const delivery = createDelivery({ name: 'It', log: silent, send });
+    delivery.add(records(1));
+    await expect.poll(() => tried.mock.calls.length).toBe(1);
+    await delivery.close();
+    // Node tells of them once the promises of this turn are done.
+    await new Promise((done) => setImmediate(done));
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
 });

@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { principalId } from '../../core/access/principal.ts';
+import { unknownServer } from '../../core/activity.ts';
 import { HubError } from '../../core/errors.ts';
-import { ownServer } from '../../core/own-items.ts';
 import { elements, memberText } from '../../core/json/text.ts';
 import { isObject, resultText } from '../../core/protocol/rpc.ts';
-import type { Scope } from '../../core/access/scope.ts';
+import { type Scope, scopeId } from '../../core/access/scope.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { Target, View } from '../../core/access/view.ts';
 import { clientNameFor } from '../client-name.ts';
@@ -12,8 +13,10 @@ import { admit } from '../relay/admission.ts';
 import type { DispatchOptions } from '../dispatch.ts';
 import { invoke } from '../invoke.ts';
 import { mcpLimits } from '../limits.ts';
+import { type RefusedCall, runCodeTarget } from '../records.ts';
 import { requestKey } from '../relay/relayed-call.ts';
 import { type ClientRequest, viewNow } from '../request.ts';
+import { toldOfServer } from '../unlisted.ts';
 import { runCode, type ToolCall } from './run-code.ts';
 
 /**
@@ -30,7 +33,7 @@ async function codeCall(
   if (code.length > mcpLimits.codeChars)
     return answer(request, failed(`The code may have ${mcpLimits.codeChars} characters.`));
   // Policies, limits and their audit hold for the run as for a call; what it calls is decided one by one.
-  const admission = admit(request, { server: ownServer, key: 'run_code' }, options.governance);
+  const admission = admit(request, runCodeTarget, options.governance);
   if (admission?.question)
     throw new HubError(
       'approval',
@@ -39,13 +42,18 @@ async function codeCall(
         data: { policy: admission.question.policy },
       },
     );
-  const release = await admission?.count();
   const leaving = new AbortController();
+  // Each call that the code waits for listens.
+  setMaxListeners(0, leaving.signal);
   const call = { cancel: () => leaving.abort() };
   const { session, reply } = request;
   reply.gone = () => leaving.abort();
+  // Before anything is waited for: a session with nothing under way is released, and no call is found in it then.
   session?.inFlight.set(requestKey(request), call);
   try {
+    // It takes no place among calls at the same time: with one place there would be none for the calls of the code.
+    const counted = await admission?.count(undefined, false);
+    counted?.();
     const limits = limitsOf(options.governance.settings());
     const { signal } = leaving;
     const inner = toolCall(request, options, signal);
@@ -58,7 +66,6 @@ async function codeCall(
     if (outcome.kind === 'result') answer(request, { result: outcome.result ?? 'null', logs, calls });
     else answer(request, failed(outcome.message, { line: outcome.line, column: outcome.column, logs, calls }));
   } finally {
-    release?.();
     leaving.abort();
     reply.gone = undefined;
     session?.settle({ call, id: requestKey(request) });
@@ -116,11 +123,29 @@ function toolCall(request: ClientRequest, options: DispatchOptions, signal: Abor
   const client = clientNameFor(request);
   const { codeResultBytes: mostBytes } = mcpLimits;
   return async (server, tool, args) => {
-    const view = await viewNow({ principal, scope, senderNow }, options.views);
-    const called = `${server}.${tool}`.slice(0, mcpLimits.codeLogChars);
+    const viewed = () => viewNow({ principal, scope, senderNow }, options.views);
     // Behind the endpoint of a group is no server of the same name.
-    const name = isOfGroup && view.kind !== 'group' ? undefined : exposedName(view, server, tool);
-    if (name === undefined) return { error: `There is no tool ${called}. Names come from search_tools.` };
+    const nameIn = (seen: View) => (isOfGroup && seen.kind !== 'group' ? undefined : exposedName(seen, server, tool));
+    const called = `${server}.${tool}`.slice(0, mcpLimits.codeLogChars);
+    const refused = (error: string, code: HubError['code'] = 'not_found') => {
+      options.records.refused(refusedInCode(request, { called, scope, error, code, client }));
+      return { error };
+    };
+    let view = await viewed();
+    let name = nameIn(view);
+    const starting = name === undefined ? serverMeant(view.restarting ?? [], server) : undefined;
+    if (starting !== undefined) {
+      try {
+        await options.listed(starting, mcpLimits.waitForConnectionMs);
+      } catch (error) {
+        const told = toldOfServer(error, starting);
+        if (told instanceof HubError) return refused(told.message, told.code);
+        throw told;
+      }
+      view = await viewed();
+      name = nameIn(view);
+    }
+    if (name === undefined) return refused(`There is no tool ${called}. Names come from search_tools.`);
     if (!args.startsWith('{')) return { error: `The arguments of ${called} must be an object.` };
     const params = `{"name":${JSON.stringify(name)},"arguments":${args}}`;
     const sessionId = request.session ? `code ${request.session.facts.sid}` : request.sessionId;
@@ -132,6 +157,22 @@ function toolCall(request: ClientRequest, options: DispatchOptions, signal: Abor
   };
 }
 
+/** A call of a tool that its sender does not see, as any other call of one is recorded. */
+function refusedInCode(
+  { principal, address, trace }: ClientRequest,
+  {
+    called,
+    scope,
+    error,
+    code,
+    client,
+  }: Pick<RefusedCall, 'error' | 'code' | 'client'> & { readonly called: string; readonly scope: Scope },
+): RefusedCall {
+  const traceId = trace?.recorded?.traceId;
+  const of = { principal, address, scope: scopeId(scope), server: unknownServer, tool: called.slice(0, 200) };
+  return { ...of, ms: 0, error, code, traceId, client };
+}
+
 /** The name under which a view shows a tool; names that are no words can be written with `_` in place of the rest. */
 function exposedName(view: View, server: string, tool: string): string | undefined {
   const { targets, texts } = view.lists.tools;
@@ -140,6 +181,11 @@ function exposedName(view: View, server: string, tool: string): string | undefin
     placeOf(targets, (one) => word(one.server) === server && word(ownName(one)) === tool);
   const name = at === undefined ? undefined : memberText(texts.at(at) ?? '{}', 'name');
   return name === undefined ? undefined : (JSON.parse(name) as string);
+}
+
+function serverMeant(names: Iterable<string>, server: string): string | undefined {
+  const all = [...names];
+  return all.find((one) => one === server) ?? all.find((one) => word(one) === server);
 }
 
 function placeOf(targets: readonly Target[], is: (one: Target) => boolean): number | undefined {

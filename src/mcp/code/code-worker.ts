@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   newQuickJSWASMModuleFromVariant,
+  newVariant,
   type QuickJSContext,
   type QuickJSDeferredPromise,
   type QuickJSHandle,
@@ -15,7 +16,24 @@ import type { CodeEnd, CodeTask, FromCode, ToCode } from './messages.ts';
  * nothing of Node: no modules, files, network or timers. All that leads out of it are the two functions below.
  */
 
-const { code, memoryBytes, timeoutMs, bounds } = workerData as CodeTask;
+const { code, engine, memoryBytes, timeoutMs, bounds } = workerData as CodeTask;
+
+/** The types of Node 20 do not have it. */
+declare const WebAssembly: {
+  readonly Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+};
+
+/** What the engine takes of its memory before any code runs, its stack among it. */
+const engineBytes = 8 * 1024 * 1024;
+const pageBytes = 64 * 1024;
+/** What the engine wants at least when it starts; its build says so. */
+const leastPages = 256;
+/**
+ * All memory of the engine. Its own count (`setMemoryLimit`) knows the size of one piece, and not of those that there
+ * are: this build cannot ask its allocator. So the bound is that of the memory itself.
+ */
+const mostPages = Math.max(leastPages, Math.ceil((memoryBytes + engineBytes) / pageBytes));
+const memory = new WebAssembly.Memory({ initial: leastPages, maximum: mostPages });
 const fileName = 'code.js';
 /** Lines that stand before the code. */
 const linesBefore = 1;
@@ -55,7 +73,10 @@ function post(message: FromCode): void {
 }
 
 async function run(): Promise<CodeEnd> {
-  const module = await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-ng-wasmfile-release-sync'));
+  const { default: loaded } = await import('@jitl/quickjs-ng-wasmfile-release-sync');
+  // Its types are those of CommonJS, in which the default lies one deeper than in the module that Node loads.
+  const variant = 'default' in loaded ? loaded.default : loaded;
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule: engine, wasmMemory: memory }));
   const runtime = module.newRuntime();
   runtime.setMemoryLimit(memoryBytes);
   runtime.setMaxStackSize(stackBytes);
@@ -131,7 +152,7 @@ function failure(vm: QuickJSContext, error: QuickJSHandle): CodeEnd {
   const place = /code\.js:(\d+)(?::(\d+))?/.exec(shown(stack));
   const line = place ? Number(place[1]) - linesBefore : undefined;
   return ended(
-    interrupted(text),
+    thrown === null && isFull() ? tooMuchMemory : interrupted(text),
     line !== undefined && line > 0 ? line : undefined,
     place?.[2] ? Number(place[2]) : undefined,
   );
@@ -144,8 +165,17 @@ function shown(value: unknown): string {
 /** In words that say what to do about it. */
 function interrupted(text: string): string {
   if (text.includes('interrupted')) return `The code ran for longer than ${timeoutMs / 1_000} s.`;
-  if (text.includes('out of memory')) return `The code took more than ${memoryBytes / 1024 / 1024} MB of memory.`;
-  return text;
+  return text.includes('out of memory') ? tooMuchMemory : text;
+}
+
+const tooMuchMemory = `The code took more than ${memoryBytes / 1024 / 1024} MB of memory.`;
+
+/**
+ * Whether the memory cannot grow: it does so by a twentieth at least. Where there is no room for an error either, the
+ * engine throws `null`.
+ */
+function isFull(): boolean {
+  return memory.buffer.byteLength * 1.05 > mostPages * pageBytes;
 }
 
 function ended(message: string, line?: number, column?: number): CodeEnd {

@@ -2,6 +2,8 @@
 
 export interface CodeTask {
   readonly code: string;
+  /** The engine's code: a `WebAssembly.Module`. */
+  readonly engine: object;
   readonly memoryBytes: number;
   /** How long it may compute; the hub ends a run that waits for longer. */
   readonly timeoutMs: number;

@@ -1,4 +1,11 @@
-import { type CallQuestion, type CallVerdict, isGoverned, judge, policyPrincipal } from '../../core/access/decision.ts';
+import {
+  type CallQuestion,
+  type Counted,
+  type CallVerdict,
+  isGoverned,
+  judge,
+  policyPrincipal,
+} from '../../core/access/decision.ts';
 import { type Principal, principalId } from '../../core/access/principal.ts';
 import type { Target } from '../../core/access/view.ts';
 import type { AuditSink } from '../../core/audit.ts';
@@ -38,9 +45,9 @@ export interface Admission {
   readonly isCounted: boolean;
   /**
    * Counts the call against its limits, but for a `round` of one that was counted. Throws HubError `limit_exceeded`, or
-   * rejects with it; gives the end of it.
+   * rejects with it; gives the end of it. `takesPlace`: false for what is no call at the same time as others.
    */
-  count(round?: Round): (() => void) | Promise<() => void>;
+  count(round?: Round, takesPlace?: boolean): (() => void) | Promise<() => void>;
   /** Webhooks that look at the call, one after the other. */
   readonly guards: readonly GuardSettings[];
 }
@@ -59,12 +66,16 @@ export function admit(request: ClientRequest, target: Target, governance: Govern
     question,
     guards,
     isCounted: counted.length > 0,
-    count(round) {
+    count(round, takesPlace = true) {
       if (counted.length === 0) return () => undefined;
-      const taken = governance.counts.take(counted, round);
+      const taken = governance.counts.take(takesPlace ? counted : counted.map(withoutPlace), round);
       return taken instanceof Promise ? taken.then(released) : released(taken);
     },
   };
+}
+
+function withoutPlace(counted: Counted): Counted {
+  return { ...counted, limits: { ...counted.limits, concurrentCalls: undefined } };
 }
 
 interface Verdict {
@@ -146,7 +157,8 @@ function mayRepeatArguments(params: string): boolean {
   return params.includes('\\u') || params.includes(name, params.indexOf(name) + name.length);
 }
 
-function forbidden(policy: string, message: string | undefined, { server, key }: Target): HubError {
+/** `message`: what the policy says itself. */
+export function forbidden(policy: string, message: string | undefined, { server, key }: Target): HubError {
   const text = message ?? `The policy "${policy}" forbids ${key} of server "${server}" here.`;
   return new HubError('policy', text, { data: { policy } });
 }
@@ -159,7 +171,7 @@ interface Asking {
 
 function approvalOf(
   request: ClientRequest,
-  { server, key }: Target,
+  { server, key, rules }: Target,
   { policy, who, message }: Asking,
   { settings }: CallQuestion,
 ): ApprovalQuestion {
@@ -171,6 +183,7 @@ function approvalOf(
     message,
     server,
     tool: key,
+    ...(rules && { hidden: rules.rules.filter(([, { hidden }]) => hidden).map(([name]) => name) }),
     principal: callerId(principal, address),
     action: actions.get(request.method),
     caller: name,

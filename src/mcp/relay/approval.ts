@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { actorOf } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
 import { shownJson, visible } from '../../core/json/shown.ts';
-import { editObject, type Edits, memberText } from '../../core/json/text.ts';
+import { type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
-import type { ApprovalQuestion } from '../../governance/approvals.ts';
+import { type ApprovalQuestion, argumentsForCaller } from '../../governance/approvals.ts';
 import type { Round } from '../../governance/call-counts.ts';
 import { mcpLimits } from '../limits.ts';
 import { abilitiesFor, type ClientRequest } from '../request.ts';
@@ -121,7 +121,7 @@ function recordAnswer({ request, options }: AskingCall, { server, tool, policy, 
   audit.counted({
     actor: actorOf(settings(), request.principal),
     address: request.address,
-    via: 'mcp',
+    via: request.via ?? 'mcp',
     action: 'approval.decide',
     target: `${server}/${tool}`,
     after: { decision: isYes ? 'approve' : 'deny', policy, approval },
@@ -130,10 +130,8 @@ function recordAnswer({ request, options }: AskingCall, { server, tool, policy, 
 }
 
 /** Asks the client, which asks its user (elicitation; 2025-11-25 and 2026-07-28). */
-function byCaller(
-  call: AskingCall,
-  { server, tool, policy, message, arguments: sent }: ApprovalQuestion,
-): Promise<void> {
+function byCaller(call: AskingCall, question: ApprovalQuestion): Promise<void> {
+  const { server, tool, policy, message } = question;
   const approval = randomUUID();
   if (!abilitiesFor(call.request).includes('f'))
     throw new HubError(
@@ -141,7 +139,7 @@ function byCaller(
       `The policy "${policy}" wants the yes of the person who makes this call, and this client cannot ask for it (elicitation). Use a client that can.`,
       { data: { policy, approval } },
     );
-  const args = withoutHidden(call.request, sent);
+  const args = argumentsForCaller(question);
   const cut = `\n… (${args.length} characters in all)`;
   const shown = shownJson(args.slice(0, mcpLimits.approvalChars)) + (args.length > mcpLimits.approvalChars ? cut : '');
   const params = {
@@ -171,12 +169,4 @@ function byCaller(
       withdrawn: undefined,
     });
   });
-}
-
-/** What the settings put into a hidden argument is not for the caller to see. */
-function withoutHidden({ method, message, view }: ClientRequest, args: string): string {
-  const name = method === 'tools/call' && isObject(message.params) ? message.params['name'] : undefined;
-  const rules = typeof name === 'string' ? (view.tool(name)?.rules?.rules ?? []) : [];
-  const hidden = rules.filter(([, { hidden }]) => hidden).map(([argument]) => [argument, null] as const);
-  return hidden.length === 0 ? args : editObject(args, Object.fromEntries(hidden));
 }

@@ -64,8 +64,8 @@ export function answerWithoutSecrets(answer: string, target: Target, settings: S
   throw new HubError('guard', text, { data: { guard: 'secrets' } });
 }
 
-/** A notification of a call: what is to be refused in a result is masked here. */
-export function noticeWithoutSecrets(notice: string, { server }: Target, settings: Settings): string {
+/** A notification of a server to a client: what is to be refused in a result is masked here. */
+export function noticeWithoutSecrets(notice: string, server: string, settings: Settings): string {
   const mode = secretsMode(settings, server, 'results');
   return mode === 'allow' ? notice : (withoutSecretsInJson(notice)?.text ?? notice);
 }

@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import { clientParts, connectionsBy, noRecords } from '../../../test/kit/client-parts.ts';
+import { catalogue, offer, server, settings } from '../../../test/kit/snapshots.ts';
 import { HubError } from '../../core/errors.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import { metaKeys } from '../../core/protocol/stateless.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { Settings } from '../../core/settings/settings.ts';
-import type { View } from '../../core/access/view.ts';
+import { view as viewOf } from '../../core/access/view.ts';
 import { createServerRequests } from '../server-requests/server-requests.ts';
 import { invoke } from '../invoke.ts';
 import type { RelayConnection, ServerConnection } from './options.ts';
 
 type Sent = Parameters<RelayConnection['send']>[3];
+
+const view = viewOf(settings({ servers: [server('s')] }), catalogue(offer('s', ['t'])), anonymous, { kind: 'all' });
 
 test.each(['answered', 'failed', 'cancelled'])(
   'a record that cannot be kept does not leave the asker waiting: %s',
@@ -27,7 +30,6 @@ test.each(['answered', 'failed', 'cancelled'])(
       cancel: () => undefined,
     };
     const log = logLines();
-    const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
     const leaving = new AbortController();
     const call = invoke(
       {
@@ -63,6 +65,25 @@ test.each(['answered', 'failed', 'cancelled'])(
   },
 );
 
+test('a call whose connection ends while its sender is looked up never left, and is told to be tried again', async () => {
+  let kind = 'connecting';
+  const connection: RelayConnection = {
+    get status() {
+      return { kind };
+    },
+    offer: undefined,
+    available: async () => undefined,
+    takeId: () => 1,
+    send: (_id, _method, _params, exchange) =>
+      exchange.failed(new HubError('upstream_unavailable', 'Server "s" is not connected.')),
+    cancel: () => undefined,
+  };
+  const call = callThrough(connection, () => {
+    kind = 'disconnected';
+  });
+  await expect(call).rejects.toThrow('Server "s" is not connected. Try again in a moment.');
+});
+
 test('a call whose server falls asleep while its sender is looked up wakes it again, and is sent once', async () => {
   const sent: Sent[] = [];
   const waits: string[] = [];
@@ -80,30 +101,9 @@ test('a call whose server falls asleep while its sender is looked up wakes it ag
     send: (_id, _method, _params, exchange) => void sent.push(exchange),
     cancel: () => undefined,
   };
-  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
-  const call = invoke(
-    {
-      method: 'tools/call',
-      params: '{"name":"s-t"}',
-      principal: anonymous,
-      scope: { kind: 'all' },
-      view,
-      address: undefined,
-      clientHeaders: undefined,
-      signal: new AbortController().signal,
-      senderNow: async () => {
-        kind = 'asleep';
-        return anonymous;
-      },
-    },
-    {
-      connections: connectionsBy(connection),
-      serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
-      ...clientParts({ get: () => view }),
-      version: '1',
-      log: logLines(),
-    },
-  );
+  const call = callThrough(connection, () => {
+    kind = 'asleep';
+  });
   await expect.poll(() => sent.length).toBe(1);
   expect(waits).toEqual(['asleep', 'asleep']);
   const text = '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}';
@@ -128,7 +128,6 @@ test('a call that a limit counts may wait: its connection is chosen when it is s
       cancel: () => undefined,
     }) satisfies ServerConnection;
   const [shared, own] = [connectionNamed('shared'), connectionNamed('own')];
-  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
   const parts = clientParts({ get: () => view });
   const told: unknown[] = [];
   const asked: boolean[] = [];
@@ -174,3 +173,30 @@ test('a call that a limit counts may wait: its connection is chosen when it is s
     ['own', 'debug'],
   ]);
 });
+
+/** A call of the one tool of a server; its sender is looked up once more before it is sent. */
+function callThrough(connection: RelayConnection, lookedUp: () => void) {
+  return invoke(
+    {
+      method: 'tools/call',
+      params: '{"name":"s-t"}',
+      principal: anonymous,
+      scope: { kind: 'all' },
+      view,
+      address: undefined,
+      clientHeaders: undefined,
+      signal: new AbortController().signal,
+      senderNow: async () => {
+        lookedUp();
+        return anonymous;
+      },
+    },
+    {
+      connections: connectionsBy(connection),
+      serverRequests: createServerRequests(createSealer(randomBytes(32), 'test')),
+      ...clientParts({ get: () => view }),
+      version: '1',
+      log: logLines(),
+    },
+  );
+}

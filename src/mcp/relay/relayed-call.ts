@@ -27,8 +27,9 @@ import { answerFailure, callTrace, tracedAsk, withTrace } from './traced-call.ts
 import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow, yesTo } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
-export function requestKey({ message }: ClientRequest): string {
-  return JSON.stringify(message.id);
+export function requestKey({ message: { id } }: ClientRequest): string {
+  // The same text, and made in a fifth of the time.
+  return typeof id === 'number' ? String(id) : JSON.stringify(id);
 }
 
 /**
@@ -137,7 +138,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   /** Sends it to the server, as soon as that is connected. */
   begin(edits: Edits): void {
-    if (this.#connection.status.kind === 'connected') this.start(edits);
+    if (this.#connection.status.kind === 'connected') this.start(edits, this.#startedAt);
     else void this.startWhenAvailable(edits);
   }
 
@@ -158,10 +159,10 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     }
   }
 
-  start(edits: Edits): void {
+  start(edits: Edits, at = performance.now()): void {
     if (this.#over) return;
     if (this.#connection.status.kind === 'asleep') return void this.#startAwake(edits);
-    this.#sentAt ??= performance.now();
+    this.#sentAt ??= at;
     const id = this.#connection.takeId();
     this.id = id;
     this.edits = edits;
@@ -228,7 +229,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   notified(method: string, message: RpcMessage, text: string): void {
     if (this.#over) return;
-    const own = noticeWithoutSecrets(text, this.target, this.options.governance.settings());
+    const own = noticeWithoutSecrets(text, this.target.server, this.options.governance.settings());
     if (method === 'notifications/message' && wantsLog(this.request, message)) this.reply.notify(own);
     if (method !== 'notifications/progress' || this.progressToken === undefined) return;
     const params = editObject(memberText(own, 'params') ?? '{}', { progressToken: this.progressToken });
@@ -255,7 +256,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   async #check(message: RpcMessage, text: string): Promise<void> {
     try {
-      const answer = await checkedAnswer(this, { message, text });
+      const answer = await checkedAnswer(this, { message, text }, this.serverIsStateless);
       this.checked(answer.message, answer.text);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
@@ -343,7 +344,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
       const failed = isObject(message.result) && message.result['isError'] === true ? message.result : undefined;
       if (failed && this.toldOfLack()) return;
       this.report(failed ? 'tool_error' : 'ok', failed && failureText(failed), result);
-      const told = this.options.results.shortened(this.request, this.target, result);
+      const told = this.options.results.shortened(this.#sent, this.target, result);
       return this.answer(resultText(this.request.id, this.resultFor(message.result, told)));
     }
     const error = memberText(text, 'error');
@@ -382,6 +383,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     const { request, options } = this;
     if (request.method === 'tools/call')
       options.records.refused({ ...refusedCall(request, error.message, error.code), ms });
+    else options.records.refusedRead(request, error);
     this.#answerWith(error);
   }
 

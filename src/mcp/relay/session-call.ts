@@ -4,6 +4,7 @@ import { type Edits, editObject, memberText } from '../../core/json/text.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage, rpcErrors } from '../../core/protocol/rpc.ts';
 import { capabilitiesText, type ServerRequest } from '../../core/protocol/server-requests.ts';
+import { isInputRequired } from '../../core/protocol/stateless.ts';
 import { mcpLimits } from '../limits.ts';
 import { elicitationsOf } from '../server-requests/elicitations.ts';
 import { hasRounds, noRounds } from '../server-requests/request-state.ts';
@@ -106,8 +107,4 @@ export class SessionCall extends RelayedCall {
   protected toldOfLack(): boolean {
     return false;
   }
-}
-
-function isInputRequired(result: unknown): boolean {
-  return isObject(result) && result['resultType'] === 'input_required';
 }

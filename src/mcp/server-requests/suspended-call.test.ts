@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logLines } from '../../../test/kit/channel-log.ts';
 import { clientParts, connectionsBy, noRecords } from '../../../test/kit/client-parts.ts';
+import { catalogue, offer, server, settings } from '../../../test/kit/snapshots.ts';
 import { modernMeta } from '../../../test/kit/sessions.ts';
 import { until } from '../../../test/kit/until.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import { HubError } from '../../core/errors.ts';
 import { anonymous } from '../../core/access/principal.ts';
 import { createSealer } from '../../core/seal.ts';
-import type { View } from '../../core/access/view.ts';
+import { view as viewOf } from '../../core/access/view.ts';
 import { relay } from '../relay/relay.ts';
 import type { FinishedCall } from '../records.ts';
 import type { RelayConnection } from '../relay/options.ts';
@@ -39,7 +40,8 @@ function hub(bounds: { awayMs?: number; perPrincipal?: number } = {}) {
     send: (_id, _method, _params, exchange) => void sent.push(exchange),
     cancel: (_id, reason) => void cancelled.push(reason),
   };
-  const view = { tool: () => ({ server: 's', key: 't' }) } as unknown as View;
+  const offered = catalogue(offer('s', ['t']));
+  const view = viewOf(settings({ servers: [server('s')] }), offered, anonymous, { kind: 'named', name: 's' });
   const options = {
     ...clientParts({ get: () => view }),
     connections: connectionsBy(connection),

@@ -65,7 +65,9 @@ const defaults: SuspendedCallLimits = {
   perPrincipal: mcpLimits.suspendedPerPrincipal,
   chars: mcpLimits.suspendedChars,
   awayMs: mcpLimits.askMs,
-  gatherMs: mcpLimits.askGatherMs,
+  get gatherMs() {
+    return mcpLimits.askGatherMs;
+  },
 };
 
 export function createSuspendedCalls(states: RequestStates, bounds: SuspendedCallLimits = defaults): SuspendedCalls {

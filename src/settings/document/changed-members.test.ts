@@ -38,6 +38,31 @@ test('a secret that changed shows as a change, and neither value is there', () =
   expect([change?.action, change?.names]).toEqual(['settings.update', ['a', 'ann']]);
 });
 
+test('secrets in the arguments of a program are not there either, the rest of them is', () => {
+  const args = (token: string) => [
+    '-y',
+    'x',
+    '--token',
+    token,
+    `--api-key=${token}`,
+    '-e',
+    `KEY=${token}`,
+    '--port=80',
+  ];
+  const settingsWith = (token: string) => ({
+    mcpServers: { a: { ...server, command: `TOKEN=${token} npx`, args: args(token) } },
+  });
+  const change = changedMembers(settingsWith('first-secret'), settingsWith('second-secret'));
+  expect(JSON.stringify(change)).not.toMatch(/first-secret|second-secret/);
+  expect(JSON.stringify(change?.after)).toContain('(changed)');
+  const made = changedMembers({ mcpServers: {} }, settingsWith('first-secret'));
+  expect(made?.after).toMatchObject({
+    mcpServers: { a: { args: ['-y', 'x', '--token', '••••', '--api-key=••••', '-e', 'KEY=••••', '--port=80'] } },
+  });
+  const odd = { mcpServers: { a: { ...server, args: ['-y', { token: 'first-secret' }] } } };
+  expect(JSON.stringify(changedMembers({ mcpServers: {} }, odd))).not.toContain('first-secret');
+});
+
 test('what is made and removed is named, also in lists and in files without the list', () => {
   const made = changedMembers({}, { groups: [{ id: '1', name: 'dev', servers: ['a'] }] });
   expect(made).toMatchObject({ action: 'group.create', names: ['dev'], before: { groups: {} } });

@@ -1,5 +1,6 @@
 import { mask } from '../../core/mask.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { hiddenText } from '../export/export-server.ts';
 import { maskServer } from '../server/server-secrets.ts';
 import type { Draft } from './document.ts';
 import { maskDeep } from './mask-deep.ts';
@@ -79,10 +80,21 @@ function shown(document: Readonly<Draft>): unknown {
   const { mcpServers, users, bearerKeys, oauthTokens, ...others } = document;
   return {
     ...(maskDeep(others) as Members),
-    ...(mcpServers && { mcpServers: mapped(mcpServers, (entry) => maskDeep(maskServer(entry))) }),
+    ...(mcpServers && { mcpServers: mapped(mcpServers, shownServer) }),
     ...(users && { users: users.map(withoutHashes) }),
     ...(bearerKeys && { bearerKeys: bearerKeys.map(withoutHashes) }),
     ...(oauthTokens !== undefined && { oauthTokens: mask }),
+  };
+}
+
+/** The command too, as in an export: the audit log is kept for long and passed on to other programs. */
+function shownServer(entry: Members): unknown {
+  const { command, ...others } = maskServer(entry);
+  return {
+    ...(command !== undefined && {
+      command: typeof command === 'string' ? hiddenText(command, '', () => mask) : command,
+    }),
+    ...(maskDeep(others) as Members),
   };
 }
 

@@ -21,7 +21,8 @@ test("an entry that cannot be used is that server's error: the others are as the
 
 test('a change may leave what was wrong before, and switch it, but bring in nothing new that is wrong', () => {
   const before = { mcpServers: { bad: { url: 'ftp://x' }, good: { command: 'x' } } };
-  const changed = (mcpServers: object) => () => parseChanged({ mcpServers }, before);
+  const { settings } = parseSettings(before);
+  const changed = (mcpServers: object) => () => parseChanged({ mcpServers }, { document: before, settings });
   expect(changed({ bad: { url: 'ftp://x' }, good: { command: 'y' } })).not.toThrow();
   expect(changed({ bad: { url: 'ftp://x', enabled: false, owner: 'admin' } })).not.toThrow();
   expect(changed({ bad: { url: 'https://x' } })).not.toThrow();

@@ -87,6 +87,44 @@ const demonstration = {
   },
 };
 
+/** Of a company whose people log in at providers, and whose clients have been registered by hand. */
+const registered = {
+  mcpServers: {
+    crm: {
+      type: 'streamable-http',
+      url: 'https://crm.example.com/mcp',
+      oauth: { dynamicRegistration: { enabled: true, metadata: { client_name: 'Our hub' } } },
+    },
+  },
+  users: [
+    { username: 'admin', password: '$2b$10$abcdefghijklmnopqrstuv', isAdmin: true },
+    { username: 'ann', password: '$2b$10$abcdefghijklmnopqrstuv', email: 'ann@example.com', ssoUserId: 'u-1' },
+  ],
+  userConfigs: { ann: { routing: { enableGlobalRoute: false } } },
+  oauthClients: [{ clientId: 'c', clientSecret: 's', name: 'App', redirectUris: ['https://app.example.com/callback'] }],
+  oauthTokens: [{ accessToken: 't', clientId: 'c', username: 'ann' }],
+  systemConfig: {
+    auth: {
+      betterAuth: {
+        enabled: true,
+        providers: {
+          google: { enabled: true },
+          github: { enabled: false },
+          oidc: { enabled: true, discoveryUrl: 'https://id.example.com/.well-known/openid-configuration' },
+        },
+      },
+    },
+    smartRouting: { enabled: true, dbUrl: 'postgres://hub:pw@db/hub', openaiApiKey: '${OPENAI_API_KEY}' },
+    toolResultCompression: { enabled: true, minTokens: 500, maxOutputTokens: 1_200, strategy: 'json' },
+    oauthServer: {
+      authorizationCodeLifetime: 600,
+      requireState: true,
+      dynamicRegistration: { enabled: true, allowedGrantTypes: ['authorization_code'] },
+      clientIdMetadata: { enabled: false },
+    },
+  },
+};
+
 /** What is followed: members by their path, `*` for any name. What stands below one is followed with it. */
 const followed = [
   'mcpServers.*.(command|args|env|enabled|type|url|headers|owner|visibility|sharedWithUsers|oauth|options|tools)',
@@ -94,7 +132,11 @@ const followed = [
   'mcpServers.*.openapi.(url|cookieSession)',
   'mcpServers.off.proxy',
   'groups|users|bearerKeys',
-  'systemConfig.(nameSeparator|network|activityLog|smartRouting|install)',
+  'systemConfig.(nameSeparator|network|activityLog|install)',
+  'systemConfig.smartRouting.(enabled|openaiApiKey)',
+  'systemConfig.toolResultCompression.(enabled|maxOutputTokens)',
+  'systemConfig.auth.betterAuth.enabled',
+  'systemConfig.auth.betterAuth.providers.oidc',
   'systemConfig.routing.(enableGlobalRoute|enableGroupNameRoute|enableBearerAuth|bearerAuthKey|jsonBodyLimit)',
   'systemConfig.oauthServer.enabled',
   'systemConfig.oauthServer.dynamicRegistration.enabled',
@@ -103,7 +145,7 @@ const followed = [
 ];
 
 /** What is empty, or as it is here anyway. */
-const saysNothing = ['systemConfig.mcpRouter='];
+const saysNothing = ['systemConfig.mcpRouter=', 'systemConfig.auth.betterAuth.providers.github.enabled=false'];
 
 function leaves(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path}=${String(value)}`];
@@ -133,6 +175,25 @@ test.each<[string, object, string[]]>([
     'a demonstration',
     demonstration,
     ['mcpServers.remote.proxy', 'mcpServers.time.proxy', 'systemConfig.discovery', 'systemConfig.mcpRouter'],
+  ],
+  [
+    'a company with logins at providers',
+    registered,
+    [
+      'mcpServers.crm.oauth.dynamicRegistration.metadata',
+      'oauthClients',
+      'oauthTokens',
+      'userConfigs',
+      'users',
+      'systemConfig.auth.betterAuth.providers.google',
+      'systemConfig.oauthServer.authorizationCodeLifetime',
+      'systemConfig.oauthServer.clientIdMetadata.enabled',
+      'systemConfig.oauthServer.dynamicRegistration.allowedGrantTypes',
+      'systemConfig.oauthServer.requireState',
+      'systemConfig.smartRouting.dbUrl',
+      'systemConfig.toolResultCompression.minTokens',
+      'systemConfig.toolResultCompression.strategy',
+    ],
   ],
 ])('the file of %s starts, and no member of it is lost in silence', (_who, document, named) => {
   const { settings, warnings } = parseSettings(document);
@@ -172,4 +233,5 @@ test('programs get the package indexes and their proxy, below their own variable
   });
   const { warnings } = parseSettings(personal);
   expect(JSON.stringify(warnings), 'no warning quotes the password').not.toContain('p@ss');
+  expect(JSON.stringify(parseSettings(registered).warnings)).not.toMatch(/hub:pw|u-1/);
 });

@@ -65,17 +65,21 @@ export function parseSettings(document: unknown): ParsedSettings {
 }
 
 /**
- * The same for a document that was changed from `before`. Throws HubError `invalid_input` also for an entry of
+ * The same for a document that was changed from `before`, whose settings are those in force: what is read beside it may
+ * be broken by now. Throws HubError `invalid_input` also for an entry of
  * `mcpServers` that cannot be used, unless it is as it was: what is wrong in the file already prevents no other change.
  */
-export function parseChanged(document: unknown, before: unknown): ParsedSettings {
+export function parseChanged(
+  document: unknown,
+  before: { readonly document: unknown; readonly settings: Settings },
+): ParsedSettings {
   const parsed = parseSettings(document);
   const refused = [...parsed.faults].flatMap(([name, problems]) => {
-    const [entry, old] = [entryOf(document, name), entryOf(before, name)];
+    const [entry, old] = [entryOf(document, name), entryOf(before.document, name)];
     return isDeepStrictEqual(entry, old) || isSwitched(entry, old) ? [] : problems;
   });
   if (refused.length > 0) throw notAccepted(refused);
-  if (locksOut(parsed.settings) && !locksOut(parseSettings(before).settings))
+  if (locksOut(parsed.settings) && !locksOut(before.settings))
     throw notAccepted([{ path: breakGlassPath.join('.'), message: lockedOut }]);
   return parsed;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { settingsLimits } from '../limits.ts';
-import { found, issueText, type Path, type Report } from './report.ts';
+import { found, isSecret, isUnnamed, issueText, type Path, type Report } from './report.ts';
 
 /** One part of the document as its shape says, without the members that were refused; those are in `broken`. */
 export interface Part<T> {
@@ -27,11 +27,26 @@ export function readPart<S extends z.ZodObject>(
   if (first.success) return { data: first.data, broken: new Set() };
   const broken = new Set<string>();
   for (const issue of first.error.issues) {
-    report.problem([...path, ...issue.path.filter((part) => typeof part !== 'symbol')], issue.message);
+    for (const inner of innerIssues(issue, path)) report.problem([...path, ...namesIn(inner.path)], inner.message);
     broken.add(String(issue.path[0]));
   }
   const rest = z.safeParse(shape, Object.fromEntries(Object.entries(value).filter(([key]) => !broken.has(key))));
   return rest.success ? { data: rest.data, broken } : undefined;
+}
+
+/**
+ * Of a value that may have several forms, where its shape has no words for that: what is wrong in the form that it has.
+ * Not of credentials: what is told of its members does not know the names above them.
+ */
+function innerIssues(issue: z.core.$ZodIssue, base: Path): readonly Pick<z.core.$ZodIssue, 'path' | 'message'>[] {
+  if (issue.code !== 'invalid_union' || !isUnnamed(issue.message)) return [issue];
+  if (isSecret([...base, ...namesIn(issue.path)])) return [issue];
+  const form = issue.errors.find((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
+  return form?.map(({ path, message }) => ({ path: [...issue.path, ...path], message })) ?? [issue];
+}
+
+function namesIn(path: readonly PropertyKey[]): (string | number)[] {
+  return path.filter((part) => typeof part !== 'symbol');
 }
 
 /** The entries of a member that should be an object; anything else is reported. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Problem } from '../../core/errors.ts';
 import { HubError, listed } from '../../core/errors.ts';
+import { problemText } from '../../core/problems.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { settingsLimits } from '../limits.ts';
 
@@ -76,8 +77,16 @@ export function found(value: unknown, path: Path): string {
 const secretNames =
   /^(env|headers|oauth|security|specSecurity|proxy|password|token|tokenHash|.*secret|.*apikey|bearerAuthKey)$/i;
 
-function isSecret(path: Path): boolean {
+/** Whether the value at this path may be a credential, or have one in it. */
+export function isSecret(path: Path): boolean {
   return path.some((part) => typeof part === 'string' && secretNames.test(part));
+}
+
+const unnamed = 'not accepted';
+
+/** Whether this is what `issueText` says of an issue that it has no sentence for. */
+export function isUnnamed(message: string): boolean {
+  return message.startsWith(unnamed);
 }
 
 /** The sentence for an issue that a schema found and has no words of its own for. */
@@ -86,7 +95,7 @@ export function issueText(issue: z.core.$ZodRawIssue, base: Path = []): string {
   const input: unknown = issue.input;
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${kind(issue.expected)}, found ${found(input, path)}${hint(issue.expected, input)}`;
+      return `expected ${kind(issue.expected)}, found ${foundFor(issue.expected, input, path)}${hint(issue.expected, input)}`;
     case 'invalid_value': {
       const allowed = issue.values.map((value) => JSON.stringify(value)).join(', ');
       return `allowed: ${allowed}; found ${shown(input, path)}`;
@@ -94,13 +103,18 @@ export function issueText(issue: z.core.$ZodRawIssue, base: Path = []): string {
     case 'unrecognized_keys':
       return `has no such member: ${listed(issue.keys.map((key) => `"${key.slice(0, 50)}"`))}`;
     default:
-      return `not accepted (${issue.code}), found ${found(input, path)}`;
+      return `${unnamed} (${issue.code}), found ${found(input, path)}`;
   }
 }
 
 /** A word that is one of a few allowed ones, so that seeing it tells the slip. */
 export function shown(value: unknown, path: Path): string {
   return typeof value === 'string' && !isSecret(path) ? JSON.stringify(value.slice(0, 40)) : found(value, path);
+}
+
+/** Text where a number or a boolean should be is no credential. */
+function foundFor(expected: string, value: unknown, path: Path): string {
+  return ['number', 'int', 'boolean'].includes(expected) ? shown(value, path) : found(value, path);
 }
 
 function kind(expected: string): string {
@@ -121,5 +135,5 @@ function hint(expected: string, input: unknown): string {
 export function unique(seen: Map<string, Path>, value: string, path: Path, rule: string, report: Report): void {
   const first = seen.get(value);
   if (first === undefined) seen.set(value, path);
-  else report.problem(path, `is the same as ${pathText(first)}; ${rule}`);
+  else report.problem(path, problemText('same_as', { path: pathText(first), rule }));
 }

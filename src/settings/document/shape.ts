@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { coreLimits } from '../../core/limits.ts';
+import { problemText, type RangeUnit } from '../../core/problems.ts';
 import { settingsLimits } from '../limits.ts';
 import { found, type Path } from './report.ts';
 
@@ -26,7 +27,7 @@ export const timeMs = range(1, coreLimits.timerMs, 'milliseconds');
 const cpusExpected = `expected a number of processors from ${settingsLimits.sandboxCpusLeast} to ${settingsLimits.sandboxCpusMost}`;
 /** A sandbox as the settings have it. */
 export const sandboxShape = z.strictObject({
-  network: z.enum(['none', 'host'], { error: 'expected "none" or "host"' }).default('none'),
+  network: z.enum(['none', 'host']).default('none'),
   read: z.array(place).default([]),
   write: z.array(place).default([]),
   memoryMb: range(settingsLimits.sandboxMemoryLeastMb, settingsLimits.sandboxMemoryMostMb, 'megabytes').optional(),
@@ -37,8 +38,8 @@ export const sandboxShape = z.strictObject({
     .optional(),
   processes: range(1, settingsLimits.sandboxProcessesMost, 'processes').optional(),
 });
-export const pinMode = z.enum(['off', 'warn', 'hold'], { error: 'expected "off", "warn" or "hold"' });
-const secretsMode = z.enum(['allow', 'mask', 'refuse'], { error: 'expected "allow", "mask" or "refuse"' });
+export const pinMode = z.enum(['off', 'warn', 'hold']);
+const secretsMode = z.enum(['allow', 'mask', 'refuse']);
 /** `secretsInCalls` of a server, and of all that say nothing of it. */
 export const secretsInCallsShape = z.strictObject({
   arguments: secretsMode.optional(),
@@ -53,10 +54,11 @@ const scalar = z.union([z.string(), z.number(), z.boolean()], {
 export const scalars = z.record(z.string(), scalar);
 
 /** A whole number; `unit` is for the message. */
-export function range(least: number, most: number, unit: string) {
+export function range(least: number, most: number, unit: RangeUnit) {
   const error = (issue: { readonly input?: unknown; readonly path?: PropertyKey[] | undefined }) => {
     const path: Path = (issue.path ?? []).filter((part) => typeof part !== 'symbol');
-    return `expected a whole number from ${least} to ${most} ${unit}, found ${found(issue.input, path)}`;
+    const values = { least: String(least), most: String(most), found: found(issue.input, path) };
+    return problemText(`range_${unit}`, values);
   };
   return z.int({ error }).min(least, { error }).max(most, { error });
 }

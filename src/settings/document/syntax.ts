@@ -19,10 +19,15 @@ export function parseJsonText(text: string): ParsedText {
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
   const { fault, notes } = scan(json);
   if (fault === undefined) return { value: JSON.parse(json), notes };
-  const before = json.slice(0, fault.offset).split('\n');
+  throw notJson(json, fault.offset, fault.message);
+}
+
+/** The refusal of a text: the line and column of `offset` (in UTF-16 units), and what is wrong there. */
+export function notJson(text: string, offset: number, message: string): HubError {
+  const before = text.slice(0, offset).split('\n');
   const where = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-  const problems = [{ path: where, message: fault.message }];
-  throw new HubError('invalid_input', `Not valid JSON at ${where}: ${fault.message}`, { problems });
+  const problems = [{ path: where, message }];
+  return new HubError('invalid_input', `Not valid JSON at ${where}: ${message}`, { problems });
 }
 
 class Fault extends Error {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 import type { ArgumentOverride, ToolOverride } from '../../core/settings/server.ts';
 import { settingsLimits } from '../limits.ts';
 import type { Path, Report } from './report.ts';
@@ -15,7 +16,7 @@ const words = z.string().max(coreLimits.textChars);
 
 const name = z
   .string()
-  .regex(/^[A-Za-z0-9_-]+$/, 'must be made of letters, digits, "_" and "-"')
+  .regex(/^[A-Za-z0-9_-]+$/, problemTable.tool_name_letters)
   .max(coreLimits.exposedNameChars);
 
 const argument = z
@@ -133,10 +134,6 @@ export function checkNames(
     if (override?.name === undefined) continue;
     const other = names.get(override.name);
     if (other === undefined) names.set(override.name, tool);
-    else
-      report.problem(
-        [...path, tool, 'name'],
-        `"${override.name}" is the name of "${other}" already. Give one of them another`,
-      );
+    else report.problem([...path, tool, 'name'], problemText('tool_name_taken', { name: override.name, other }));
   }
 }

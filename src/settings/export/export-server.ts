@@ -89,7 +89,8 @@ function hiddenValue(name: string, text: string, variable: Variable): string {
   return scheme + variable(name, rest, isSecretName(name) || scheme !== '');
 }
 
-function hiddenText(text: string, what: string, variable: Variable): string {
+/** A text without the tokens of known forms, values in command lines, and logins in addresses that are in it. */
+export function hiddenText(text: string, what: string, variable: Variable): string {
   const known = hideKnownForms(text, (secret) => variable(what, secret));
   const given = hideInCommands(known, (name, secret) => variable(name, secret));
   return hideInUrls(given, (part, secret) => (isVariables(secret) ? secret : variable(`${what}_${part}`, secret)));
@@ -99,7 +100,7 @@ function hiddenText(text: string, what: string, variable: Variable): string {
  * Values of options that are called like secrets, variables and headers handed on to another program, and what looks
  * like a secret.
  */
-function hiddenArgs(args: readonly unknown[], variable: Variable): unknown[] {
+export function hiddenArgs(args: readonly unknown[], variable: Variable): unknown[] {
   return args.map((arg, i) => {
     const before = args[i - 1];
     if (typeof arg !== 'string') return arg;

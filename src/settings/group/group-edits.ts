@@ -17,6 +17,7 @@ import {
   textOf,
   textsOf,
 } from '../document/document.ts';
+import { isGivenGroup } from '../document/given-names.ts';
 import { overrideAnswer } from '../document/tool-override.ts';
 import { nameKey } from '../user/user-names.ts';
 import type { GroupServerInput, GroupUpdate, NewGroup, ServerToAdd } from './group-input.ts';
@@ -50,8 +51,7 @@ export interface GroupChange {
 
 export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupChange {
   const attempt = `Cannot create group "${input.name}"`;
-  const groups = listOf(draft, 'groups');
-  checkName(groups, input.name, attempt);
+  checkName(draft, by, input.name, attempt);
   const group: Entry = { id: crypto.randomUUID(), name: input.name };
   setText(group, 'description', input.description);
   group['servers'] = groupServers(draft, by, { attempt, old: [], wanted: input.servers ?? [], plain: 'all' });
@@ -61,7 +61,7 @@ export function addGroup(draft: Draft, by: GroupEditor, input: NewGroup): GroupC
   if (input.sharedWithUsers) group['sharedWithUsers'] = checkUsers(draft, input.sharedWithUsers, attempt);
   setLimits(group, input.limits);
   setResultTokens(group, input.maxResultTokens);
-  groups.push(group);
+  listOf(draft, 'groups').push(group);
   return changed(
     draft,
     group,
@@ -79,7 +79,7 @@ export function updateGroup(draft: Draft, by: GroupEditor, idOrName: string, inp
   const group = ownGroup(draft, by, idOrName, attempt);
   const { name, description, servers, visibility, sharedWithUsers, owner, limits, maxResultTokens } = input;
   if (name !== undefined && name !== group['name']) {
-    checkName(listOf(draft, 'groups'), name, attempt, group);
+    checkName(draft, by, name, attempt, group);
     renameReferences(draft, textOf(group['name']) ?? '', name);
     group['name'] = name;
   }
@@ -289,12 +289,13 @@ function checkGrant(
 }
 
 /** Names are told apart without regard to case, and from ids: either may stand in a path. */
-function checkName(groups: readonly Entry[], name: string, attempt: string, self?: Entry): void {
+function checkName(draft: Draft, by: Editor, name: string, attempt: string, self?: Entry): void {
   const key = nameKey(name);
-  const taken = groups.some(
+  const isTaken = listOf(draft, 'groups').some(
     (other) => other !== self && (nameKey(textOf(other['name']) ?? '') === key || other['id'] === name),
   );
-  if (taken) throw saying('conflict', 'name_taken', { attempt, name });
+  if (isTaken || (!by.isAdmin && isGivenGroup(draft, by.username, name)))
+    throw saying('conflict', 'name_taken', { attempt, name });
 }
 
 function checkUsers(draft: Draft, usernames: readonly string[], attempt: string): string[] {

@@ -155,6 +155,25 @@ describe('what an import says of a user’s server that an admin made public', (
   });
 });
 
+test('an import refuses names that could be taken for a prototype, all of them by their place', () => {
+  const file = JSON.parse(
+    `{"mcpServers":{"constructor":{},"a b":{"env":{"__proto__":"x"},"tools":{"constructor":{}}}},
+      "groups":[{"name":"g","__proto__":{}}],"users":[],"prompts":null,
+      "systemConfig":{"__proto__":{"a":1},"routing":{"prototype":{}},"policies":[{"constructor":1}]}}`,
+  ) as unknown;
+  const paths = [
+    'mcpServers.constructor',
+    'mcpServers["a b"].env.__proto__',
+    'systemConfig.__proto__',
+    'systemConfig.routing.prototype',
+    'systemConfig.policies[0].constructor',
+    'groups[0].__proto__',
+  ];
+  expect(() => importSettings(settings(), file, 'merge', 'admin')).toThrow(
+    expect.objectContaining({ problems: paths.map((path) => ({ path, message: 'is not accepted' })) }),
+  );
+});
+
 test('an import refuses members of another kind, all of them by name, and takes null for what is left out', () => {
   const file = { mcpServers: [], groups: {}, users: 'ann', systemConfig: true, prompts: 1, bearerKeys: {} };
   expect(() => importSettings(settings(), file, 'merge', 'admin')).toThrow(

@@ -1,5 +1,6 @@
 import type { HubError, Problem } from '../../core/errors.ts';
 import { invalid, isForbiddenName } from '../../core/input.ts';
+import { childPath } from '../../core/json/path.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { type Draft, type Entry, listOf, renameIn, textOf } from '../document/document.ts';
 import { found } from '../document/report.ts';
@@ -34,7 +35,7 @@ export function importSettings(draft: Draft, given: unknown, mode: ImportMode, b
     const message = 'has none of mcpServers, groups, users, prompts, resources and systemConfig';
     throw invalid(attempt, [{ path: '', message }]);
   }
-  const problems = wrongKinds(given);
+  const problems = [...wrongKinds(given), ...forbiddenNames(given)];
   if (problems.length > 0) throw invalid(attempt, problems);
   const before = exportSettings(draft) as Draft;
   if (isObject(mcpServers)) takeServers(draft, mcpServers, { before, mode, by });
@@ -71,6 +72,31 @@ function wrongKinds(given: Readonly<Entry>): Problem[] {
         : [{ path: `${member}[${index}]`, message: `expected object, found ${found(each, [member])}` }],
     );
   });
+}
+
+/**
+ * Names that other programs which read the file could take for an object's prototype: of servers and in `systemConfig`
+ * as the routes for these refuse them, and `__proto__` everywhere.
+ */
+function forbiddenNames(given: Readonly<Entry>): Problem[] {
+  const problems: Problem[] = [];
+  const look = (
+    value: unknown,
+    path: string,
+    isForbidden: (key: string) => boolean,
+    isForbiddenBelow = isForbidden,
+  ) => {
+    for (const [key, member] of typeof value === 'object' && value !== null ? Object.entries(value) : []) {
+      const at = Array.isArray(value) ? `${path}[${key}]` : childPath(path, key);
+      if (isForbidden(key)) problems.push({ path: at, message: 'is not accepted' });
+      else look(member, at, isForbiddenBelow);
+    }
+  };
+  const isPrototype = (key: string): boolean => key === '__proto__';
+  look(given['mcpServers'], 'mcpServers', isForbiddenName, isPrototype);
+  look(given['systemConfig'], 'systemConfig', isForbiddenName);
+  for (const member of ['groups', 'users', 'prompts', 'resources']) look(given[member], member, isPrototype);
+  return problems;
 }
 
 interface Place {
@@ -141,8 +167,6 @@ function takeServers(draft: Draft, given: Readonly<Entry>, { before, mode, by }:
   const old = draft.mcpServers ?? {};
   const next = new Map<string, unknown>(mode === 'merge' ? Object.entries(old) : []);
   for (const [name, entry] of Object.entries(given)) {
-    if (isForbiddenName(name))
-      throw invalid('Cannot import the settings', [{ path: name, message: 'is not accepted' }]);
     const existing = Object.hasOwn(old, name) ? old[name] : undefined;
     // A server replaces the one of its name as a whole: what its file leaves out is not meant to stay, secrets aside.
     const exported = before.mcpServers?.[name];

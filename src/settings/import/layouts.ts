@@ -1,3 +1,4 @@
+import { problemTable } from '../../core/problems.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { RequiredConfig } from '../server/required-config.ts';
 import type { Found } from './command-line.ts';
@@ -65,8 +66,7 @@ function hub(document: Record<string, unknown>, servers: Record<string, unknown>
   const { groups = [] } = document;
   if (!Array.isArray(groups)) sink.problem('groups', 'must be an array');
   for (const key of Object.keys(document)) {
-    if (!['mcpServers', 'groups', '$schema'].includes(key))
-      sink.note(key, 'is not imported; only servers and groups are');
+    if (!['mcpServers', 'groups', '$schema'].includes(key)) sink.note(key, problemTable.pasted_member);
   }
   const usable = (Array.isArray(groups) ? groups : []).filter((group, i): group is Record<string, unknown> => {
     if (isObject(group)) return true;

@@ -81,7 +81,7 @@ function stdioOf(reader: Reader): ServerEntry | undefined {
   // "npx -y thing" as one text, without args: split where no path with blanks can be meant.
   if (list === undefined && /^[\w.-]+\s/.test(words[0] ?? '')) {
     words = splitWords(command);
-    sink.note(at(path, 'command'), 'was split into program and arguments');
+    sink.note(at(path, 'command'), problemTable.pasted_split);
   }
   const [program = '', ...more] = words.map((word) => translator.translate(word, at(path, 'command')));
   const cwd = textMember(reader, 'cwd', 'workingDirectory');

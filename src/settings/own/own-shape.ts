@@ -44,14 +44,14 @@ const promptName = z
   .trim()
   .min(1, problemTable.empty)
   .max(coreLimits.exposedNameChars)
-  .regex(/^[A-Za-z0-9._-]+$/, 'must be made of letters, digits, ".", "_" and "-"');
+  .regex(/^[A-Za-z0-9._-]+$/, problemTable.own_name_letters);
 const body = z.string().max(settingsLimits.ownTextChars);
 const argument = z.object({
   name: z
     .string()
     .min(1, problemTable.empty)
     .max(coreLimits.nameChars)
-    .regex(/^[^{}\s]+$/, 'must have no blanks or braces'),
+    .regex(/^[^{}\s]+$/, problemTable.argument_letters),
   title: words.nullish(),
   description: words.nullish(),
   required: z.boolean().nullish(),
@@ -60,7 +60,7 @@ const uri = z
   .string()
   .trim()
   .max(coreLimits.textChars)
-  .refine((value) => URL.canParse(value), 'must be a URI, for example docs://guide');
+  .refine((value) => URL.canParse(value), problemTable.uri);
 
 const promptMembers = {
   title: words.nullish(),

@@ -20,6 +20,14 @@ function problems(document: unknown): Problem[] {
 const lines = (document: unknown) => problems(document).map(({ path, message }) => `${path}: ${message}`);
 const warnings = (document: unknown) => parse(document).warnings.map(({ path, message }) => `${path}: ${message}`);
 
+test('a word that is none of the allowed ones is shown beside them', () => {
+  const config = { command: 'x', pins: { mode: 'strict' }, sandbox: { network: 'open' } };
+  expect(lines({ mcpServers: { s: config } })).toEqual([
+    'mcpServers.s.sandbox.network: allowed: "none", "host"; found "open"',
+    'mcpServers.s.pins.mode: allowed: "off", "warn", "hold"; found "strict"',
+  ]);
+});
+
 describe('how a server is reached', () => {
   test.each([
     [{ command: 'x' }, { type: 'stdio', command: 'x', args: [], env: {}, cwd: undefined }],
@@ -78,10 +86,7 @@ describe('how a server is reached', () => {
     ],
     [{ command: 'x', options: { timeout: 1e12 } }, 'mcpServers.s.options.timeout: expected a whole number'],
     [{ command: 'x', tools: ['a'] }, 'mcpServers.s.tools: expected object'],
-    [
-      { command: 'x', tools: { a: { enabled: 'no' } } },
-      'mcpServers.s.tools.a.enabled: expected boolean, found a string',
-    ],
+    [{ command: 'x', tools: { a: { enabled: 'no' } } }, 'mcpServers.s.tools.a.enabled: expected boolean, found "no"'],
   ])('%j is refused with the fix', (config, expected) => {
     const found = lines({ mcpServers: { s: config } });
     expect(found).toHaveLength(1);

@@ -135,6 +135,11 @@ function readRemote(
   if (Object.keys(env).length > 0 && !Object.values(headers).some((header) => header.includes('${'))) {
     report.warn([...path, 'env'], 'has no effect on a remote server; what it needs goes into "headers"');
   }
+  if (config.oauth?.dynamicRegistration?.['metadata'] !== undefined)
+    report.warn(
+      [...path, 'oauth', 'dynamicRegistration', 'metadata'],
+      'has no effect; the hub says itself who it is where it registers',
+    );
   if (url === undefined || fault !== undefined) return undefined;
   const passed = readPassedHeaders([[config.passthroughHeaders, [...path, 'passthroughHeaders']]], report);
   return { type, url: url.trim(), headers, env, ...passed, ...readOAuth(config.oauth) };

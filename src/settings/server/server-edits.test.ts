@@ -202,6 +202,14 @@ describe('switching servers and their items', () => {
   });
 });
 
+const commandLine = (secret: fc.Arbitrary<string>) =>
+  fc.array(
+    fc.oneof(
+      secret.map((text) => `--api-token=${text.replaceAll(/["'\s$={}]/g, 'x')}`),
+      fc.constantFrom('--verbose', '-y', 'serve', 'https://ann:s3cr3t@x.example/', 'ghp_s3cr3tabcdefghijklmnopqrst'),
+    ),
+  );
+
 describe('secrets', () => {
   const secret = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `s3cr3t${text.replaceAll('•', '')}`);
   const secrets = fc.dictionary(fc.string({ maxLength: 8 }), fc.oneof(secret, fc.integer({ min: 1000000 })), {
@@ -215,6 +223,7 @@ describe('secrets', () => {
     {
       url: fc.constantFrom('https://x', 'https://x/?token=s3cr3t'),
       description: fc.constant(`about ${mask}`),
+      args: commandLine(secret),
       env: secrets,
       headers: secrets,
       oauth: unknown,
@@ -293,6 +302,37 @@ describe('secrets', () => {
     expect(unmaskServer({ env: { OLD: mask, NEW: 'n' } }, stored, 'x')).toEqual({ env: { OLD: 'sk-1', NEW: 'n' } });
     expect(hidesSecrets({ description: mask, env: { A: 'b' } })).toBe(false);
   });
+});
+
+test('a hidden argument is known where it stands now, and comes back nowhere else', () => {
+  const args = ['-y', 'pkg', '--token=s3cr3t', '--api-key', 'other s3cr3t', 'pg://ann:s3cr3t@db/x', '--port', '1'];
+  const shown = maskServer({ args })['args'] as string[];
+  const [token, key] = [`--token=${mask}`, ['--api-key', mask]];
+  expect(shown).toEqual(['-y', 'pkg', token, ...key, `pg://${mask}@db/x`, '--port', '1']);
+  const back = (given: readonly unknown[]) => unmaskServer({ args: given }, { args }, 'x')['args'];
+  expect(back(shown)).toEqual(args);
+  expect(back([...key, 'new', token])).toEqual(['--api-key', 'other s3cr3t', 'new', '--token=s3cr3t']);
+  for (const given of [[`--other=${mask}`], ['--new', mask], [mask], [token, token], ['x', ...shown.slice(4)]])
+    expect(() => back(given)).toThrow(/config\.args\[\d\]/);
+  const alike = { args: [`sk-${'a'.repeat(32)}`, `sk-${'b'.repeat(32)}`, 'x'] };
+  expect(unmaskServer({ args: [mask, mask] }, alike, 'x')).toEqual({ args: alike.args.slice(0, 2) });
+  expect(() => unmaskServer({ args: [mask, 'x'] }, alike, 'x')).toThrow('Send the value itself');
+  expect(maskServer({ args: ['--token', '${TOKEN}', 5] })).toEqual({ args: ['--token', '${TOKEN}', 5] });
+});
+
+test('hidden arguments are found again in a number of looks that grows with them, not with their square', () => {
+  let looks = 0;
+  const counted = (args: readonly string[]): readonly string[] =>
+    new Proxy(args, {
+      get(target, key): unknown {
+        looks++;
+        return Reflect.get(target, key);
+      },
+    });
+  const args = Array.from({ length: 500 }, (_, i) => ['--token', `secret-${i}`]).flat();
+  const shown = args.map((arg) => (arg === '--token' ? arg : mask));
+  expect(unmaskServer({ args: counted(shown) }, { args }, 'x')).toEqual({ args });
+  expect(looks).toBeLessThan(50 * args.length);
 });
 
 describe('other changes', () => {

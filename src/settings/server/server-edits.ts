@@ -13,6 +13,7 @@ import {
   serversOf,
   textOf,
 } from '../document/document.ts';
+import { isGivenServer } from '../document/given-names.ts';
 import type { NewServer, ServerUpdate } from './server-input.ts';
 import { leadsElsewhere } from './server-places.ts';
 import { checkAdmin, checkMembers, checkRights, isOfAdmin, startsProcess } from './server-rights.ts';
@@ -32,7 +33,7 @@ import { problemText } from '../../core/problems.ts';
  */
 export function addServer(draft: Draft, by: Editor, { name, config }: NewServer, isRequested = true): void {
   const attempt = `Cannot add server "${name}"`;
-  checkFree(draft, name, attempt);
+  checkFree(draft, by, name, attempt);
   const entry = withoutNulls(unmaskServer(config, {}, attempt));
   const owner = textOf(entry['owner']) ?? by.username;
   checkMembers(entry, attempt);
@@ -69,7 +70,7 @@ export function updateServer(draft: Draft, by: Editor, name: string, { config, n
     const asked = config['visibility'] === 'public' || after['owner'] !== before['owner'];
     serversOf(draft)[name] = withPublisher(draft, by, { before, after, asked });
   }
-  if (newName !== undefined && newName !== name) renameServer(draft, name, newName);
+  if (newName !== undefined && newName !== name) renameServer(draft, by, name, newName);
 }
 
 /** Takes it out of every group, and off the lists of users and keys: the next server of that name is another one. */
@@ -152,8 +153,8 @@ function checkOwner(draft: Draft, by: Editor, owner: string, attempt: string): v
   throw invalid(attempt, [{ path: 'config.owner', message: problemText('unknown_user', { name: owner }) }]);
 }
 
-function checkFree(draft: Draft, name: string, attempt: string): void {
-  if (hasServer(draft, name)) {
+function checkFree(draft: Draft, by: Editor, name: string, attempt: string): void {
+  if (hasServer(draft, name) || (!by.isAdmin && isGivenServer(draft, by.username, name))) {
     throw saying('conflict', 'name_taken', { attempt, name });
   }
 }
@@ -195,8 +196,8 @@ function withoutTokens(oauth: unknown): unknown {
   return Object.fromEntries(Object.entries(oauth).filter(([key]) => !tokens.includes(key)));
 }
 
-function renameServer(draft: Draft, from: string, to: string): void {
-  checkFree(draft, to, `Cannot rename server "${from}"`);
+function renameServer(draft: Draft, by: Editor, from: string, to: string): void {
+  checkFree(draft, by, to, `Cannot rename server "${from}"`);
   const separator = separatorOf(draft);
   // In its place: where two servers offer the same resource the order decides.
   draft.mcpServers = Object.fromEntries(

@@ -2,6 +2,7 @@ import { HubError, type Problem } from '../../core/errors.ts';
 import { childPath } from '../../core/json/path.ts';
 import { mask } from '../../core/mask.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import { hiddenArgs } from '../export/export-server.ts';
 import { hideInUrls } from '../export/secret-text.ts';
 
 /**
@@ -120,6 +121,7 @@ type Walk = (secret: Secret, each: Each) => unknown;
 /** A copy of a configuration in which `each` has replaced every secret. */
 function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<string, unknown> {
   const parts: Readonly<Record<string, Walk>> = {
+    args: commandLine,
     url: address,
     serverUrl: address,
     httpUrl: address,
@@ -142,6 +144,58 @@ function mapSecrets(config: Json, stored: Json, each: Each, path = ''): Record<s
 
 function address(secret: Secret, each: Each): unknown {
   return each({ ...secret, hide: hiddenInUrl });
+}
+
+/**
+ * Arguments, hidden as an export hides them. Others may stand between them when they come back, so a hidden one is
+ * known by its text, and by the option before it where nothing of it is shown.
+ */
+function commandLine({ value, stored, path }: Secret, each: Each): unknown {
+  if (!Array.isArray(value)) return value;
+  const before: readonly unknown[] = Array.isArray(stored) ? stored : [];
+  const [shown, shownBefore] = [shownArgs(value), shownArgs(before)];
+  const keptAt = value.some(holdsMask) ? samePlaces(value, shownBefore) : new Map<number, number>();
+  return value.map((arg: unknown, i) => {
+    const at = holdsMask(arg) ? keptAt.get(i) : undefined;
+    const kept = at === undefined ? undefined : { arg: before[at], shown: shownBefore[at] };
+    const hide = (one: unknown) => (kept && one === kept.arg ? kept.shown : shown[i]);
+    return each({ value: arg, stored: kept?.arg, path: `${path}[${i}]`, hide });
+  });
+}
+
+function shownArgs(args: readonly unknown[]): unknown[] {
+  return hiddenArgs(args, () => mask);
+}
+
+/**
+ * Where `others` has each of the arguments. Of those that look alike there is none where it has more or fewer of them:
+ * any could be meant.
+ */
+function samePlaces(args: readonly unknown[], others: readonly unknown[]): Map<number, number> {
+  const found = new Map<number, number>();
+  const theirs = placesByLook(others);
+  for (const [look, places] of placesByLook(args)) {
+    const there = theirs.get(look) ?? [];
+    if (there.length === places.length) for (const [nth, i] of places.entries()) found.set(i, there[nth] ?? i);
+  }
+  return found;
+}
+
+function placesByLook(args: readonly unknown[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [i, arg] of args.entries()) {
+    if (typeof arg !== 'string') continue;
+    const look = JSON.stringify([arg, arg === mask ? optionAt(args, i - 1) : undefined]);
+    const known = places.get(look);
+    if (known) known.push(i);
+    else places.set(look, [i]);
+  }
+  return places;
+}
+
+function optionAt(args: readonly unknown[], i: number): string | undefined {
+  const arg = args[i];
+  return typeof arg === 'string' && arg.startsWith('-') ? arg : undefined;
 }
 
 /** `env` and `headers`: all values, whatever they are called. */

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { until } from '../../../test/kit/until.ts';
 import type { Logger } from '../../core/logger.ts';
 import { settingsLimits } from '../limits.ts';
 import { watchSkillFolder } from './skill-folder.ts';
@@ -132,9 +133,9 @@ test('files that come into a folder that was empty when it was named are a chang
     /** One whole look: the next one begins only after it. */
     const looked = async () => {
       const before = looks;
-      await vi.waitFor(() => {
+      await until('a whole look', () => {
         vi.advanceTimersByTime(settingsLimits.settingsPollMs);
-        expect(looks).toBeGreaterThan(before + 1);
+        return looks > before + 1;
       });
     };
     named = 's';

@@ -51,9 +51,8 @@ export function readGuards(
 }
 
 function checkId(id: string, path: Path, ids: Map<string, Path>, report: Report): void {
-  if (!/^[\p{L}\p{N}._ -]{1,100}$/u.test(id))
-    report.problem(path, 'expected 1 to 100 letters, digits, ".", "_", "-" and spaces');
-  else if (/^\d+$/.test(id)) report.problem(path, 'is of digits alone, as the places of guards without an id are');
-  else if (id === 'secrets') report.problem(path, 'is what the hub itself looks for; give the guard another id');
+  if (!/^[\p{L}\p{N}._ -]{1,100}$/u.test(id)) report.problem(path, problemTable.id_letters);
+  else if (/^\d+$/.test(id)) report.problem(path, problemTable.id_digits);
+  else if (id === 'secrets') report.problem(path, problemTable.id_secrets);
   else unique(ids, id, path, 'the ids of guards must differ', report);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { problemTable } from '../../core/problems.ts';
 import { type PolicyProblem, readPolicy } from '../../core/policies/read-policy.ts';
 import type { PolicySettings } from '../../core/settings/governance.ts';
 import type { SystemSettings } from '../../core/settings/system.ts';
@@ -41,8 +42,7 @@ export function readPolicies(
 }
 
 function checkId(id: string, path: Path, report: Report): void {
-  if (!/^[\p{L}\p{N}._ -]{1,100}$/u.test(id) || isForbiddenName(id))
-    report.problem(path, 'expected 1 to 100 letters, digits, ".", "_", "-" and spaces');
+  if (!/^[\p{L}\p{N}._ -]{1,100}$/u.test(id) || isForbiddenName(id)) report.problem(path, problemTable.id_letters);
 }
 
 interface Read {

@@ -4,7 +4,7 @@ import type { SystemSettings } from '../../core/settings/system.ts';
 import { readCallLimits } from '../document/call-limits.ts';
 import { settingsLimits } from '../limits.ts';
 import { readPart } from '../document/read-part.ts';
-import type { Path, Report } from '../document/report.ts';
+import { type Path, type Report, shown } from '../document/report.ts';
 import { headerNameProblem } from '../server/headers.ts';
 import { readAuth } from './auth-shape.ts';
 import { readBodyLimit } from './body-limit.ts';
@@ -13,7 +13,7 @@ import { readPolicies } from './policies-shape.ts';
 import { policyFilesIn } from './policy-folder.ts';
 import { embeddingSettings } from './smart-routing-shape.ts';
 import { systemShape } from './system-shape.ts';
-import { problemTable } from '../../core/problems.ts';
+import { problemText } from '../../core/problems.ts';
 
 /** Reads `systemConfig`, with MCPHub's defaults (reference §4.2), but for what CONTRACT §2 decides otherwise. */
 export function readSystem(
@@ -132,13 +132,15 @@ function legacyKeyIn(routing: { enableBearerAuth?: boolean | undefined; bearerAu
 
 function checkRanges(ranges: readonly string[], path: Path, report: Report): void {
   for (const [i, range] of ranges.entries()) {
-    if (parseCidr(range) === undefined) report.problem([...path, i], problemTable.address_range_expected);
+    const at = [...path, i];
+    if (parseCidr(range) === undefined)
+      report.problem(at, problemText('address_range_expected', { found: shown(range, at) }));
   }
 }
 
 function checkSeparator(separator: string, path: Path, report: Report): void {
   if (!/^[^\s/]{1,8}$/.test(separator)) {
-    report.problem(path, problemTable.separator);
+    report.problem(path, problemText('separator', { found: shown(separator, path) }));
   } else if (!/^[A-Za-z0-9_-]+$/.test(separator)) {
     report.warn(
       path,

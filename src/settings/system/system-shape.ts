@@ -26,7 +26,7 @@ const webhookShape = z.strictObject({
 /** `systemConfig`. What the hub does not use is passed over: a stray value there must not stop it. */
 export const systemShape = z.looseObject({
   nameSeparator: text.optional(),
-  listPageSize: range(0, coreLimits.listItems, 'items (0 = all in one page)').optional(),
+  listPageSize: range(0, coreLimits.listItems, 'items').optional(),
   routing: z
     .looseObject({
       enableGlobalRoute: flag.optional(),
@@ -54,7 +54,7 @@ export const systemShape = z.looseObject({
   codeMode: z
     .strictObject({
       timeoutSeconds: range(1, settingsLimits.codeSecondsMost, 'seconds').optional(),
-      memoryMb: range(8, settingsLimits.codeMemoryMbMost, 'MB').optional(),
+      memoryMb: range(8, settingsLimits.codeMemoryMbMost, 'megabytes').optional(),
       calls: range(1, settingsLimits.codeCallsMost, 'calls').optional(),
     })
     .optional(),
@@ -78,7 +78,7 @@ export const systemShape = z.looseObject({
       syslog: z
         .strictObject({
           host: z.string().regex(/^[\w.:-]{1,255}$/, 'must be a name or an address'),
-          port: range(1, 65_535, '(a port)'),
+          port: range(1, 65_535, 'port'),
           protocol: z.enum(['udp', 'tcp']).default('udp'),
         })
         .optional(),

@@ -1,5 +1,6 @@
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import { forEachYielding } from '../../core/for-each-yielding.ts';
 import { createLoop, type Loop } from '../../core/loop.ts';
 import { smartLimits } from '../limits.ts';
@@ -83,7 +84,7 @@ export class HostedIndex {
    */
   reindex(): void {
     const { service } = this;
-    if (this.#coverage.reindexing) throw new HubError('conflict', 'A reindex pass is already running.');
+    if (this.#coverage.reindexing) throw saying('conflict', 'reindex_running');
     this.#options.log.info('Indexing the tools again', { model: service.model, tools: this.#coverage.tools });
     this.#coverage.again();
     // The model may have changed behind its name, and the vectors of the last queries with it.

@@ -78,3 +78,19 @@ test.each([
   for (const list of lists)
     expect(read(postings, list).map(([slot]) => slot)).toEqual(Array.from({ length: 2_000 }, (_, slot) => slot + list));
 });
+
+test('where memory cannot grow for a long list, others still find room', () => {
+  const memory = growingMemory();
+  const grow = (): number => {
+    throw new RangeError('Maximum memory size exceeded');
+  };
+  const postings = createPostings({ buffer: memory.buffer, grow });
+  const quarter = pageBytes / Uint32Array.BYTES_PER_ELEMENT / 4;
+  const [one, other] = [postings.open(), postings.open()];
+  const short = Array.from({ length: 10 }, () => postings.open());
+  for (const list of [one, other]) for (let slot = 0; slot < quarter; slot++) postings.add(list, slot, 1);
+  expect(() => postings.add(other, quarter, 1)).toThrow(RangeError);
+  for (const list of short) postings.add(list, list, 1);
+  expect(short.map((list) => read(postings, list))).toEqual(short.map((list) => [[list, 1]]));
+  expect(read(postings, other)).toHaveLength(quarter);
+});

@@ -47,12 +47,14 @@ export function createPostings(memory: ByteMemory = growingMemory()): Postings {
     const again = free[room]?.pop();
     if (again !== undefined) return again;
     const start = used;
-    used += 2 ** room;
-    if (used > entries.length) {
-      const wanted = Math.max(used, entries.length * growth) * Uint32Array.BYTES_PER_ELEMENT;
+    const end = start + 2 ** room;
+    if (end > entries.length) {
+      const wanted = Math.max(end, entries.length * growth) * Uint32Array.BYTES_PER_ELEMENT;
       memory.grow(Math.ceil(wanted / pageBytes) - memory.buffer.byteLength / pageBytes);
       entries = new Uint32Array(memory.buffer);
     }
+    // Not before: where memory cannot grow, shorter lists still find room.
+    used = end;
     return start;
   }
 

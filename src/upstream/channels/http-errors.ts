@@ -134,6 +134,11 @@ const reasonsByCode: Readonly<Record<string, ReasonCode>> = {
 };
 const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
 
+/** Whether this ended a connection that had come about. */
+export function wasCut(error: unknown): boolean {
+  return cut.has(details(error).code);
+}
+
 /**
  * The failure of a request that got no (complete) answer: connection, name, certificate. `where` is the address without
  * credentials and query, `setting` what of the settings it comes from.

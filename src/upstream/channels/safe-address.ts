@@ -18,6 +18,8 @@ export interface AddressPolicy {
   readonly allowPrivateAddresses: boolean;
   /** Ranges allowed besides, like `10.1.0.0/16` or `192.168.1.5`. */
   readonly allowedCidrs: readonly string[];
+  /** What can be done about a refusal, as a sentence. Absent: the words for the server of a user. */
+  readonly advice?: string;
 }
 
 /** Resolves a host name to all its addresses. The system's own unless a test brings another. */
@@ -50,11 +52,11 @@ export function guardedConnector(
   resolve: Resolve = systemLookup,
 ): buildConnector.connector {
   const allows = allowedBy(policy);
-  const connect = fixPausedClose(buildConnector({ ...options, lookup: guardedLookup(allows, resolve) }));
+  const connect = fixPausedClose(buildConnector({ ...options, lookup: guardedLookup(policy, allows, resolve) }));
   return (target, done) => {
     // A literal address is never looked up, so it is judged here.
     if (isIP(target.hostname) !== 0 && !allows(target.hostname))
-      done(refusal(target.hostname, [target.hostname]), null);
+      done(refusal(target.hostname, [target.hostname], policy), null);
     else connect(target, done);
   };
 }
@@ -65,7 +67,7 @@ function allowedBy(policy: AddressPolicy): (address: string) => boolean {
   return (address) => isPublicAddress(address) || inRanges(address, ranges);
 }
 
-function guardedLookup(allows: (address: string) => boolean, resolve: Resolve): LookupFunction {
+function guardedLookup(policy: AddressPolicy, allows: (address: string) => boolean, resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       const allowed = error === null ? found.filter(({ address }) => allows(address)) : [];
@@ -76,6 +78,7 @@ function guardedLookup(allows: (address: string) => boolean, resolve: Resolve): 
             refusal(
               hostname,
               found.map(({ address }) => address),
+              policy,
             ),
           [],
         );
@@ -85,13 +88,17 @@ function guardedLookup(allows: (address: string) => boolean, resolve: Resolve): 
   };
 }
 
-function refusal(hostname: string, addresses: readonly string[]): HubError {
+const serverAdvice = 'Let an administrator own this server, or allow its address range.';
+
+function refusal(
+  hostname: string,
+  addresses: readonly string[],
+  { advice = serverAdvice }: Pick<AddressPolicy, 'advice'>,
+): HubError {
   // The caller may not be the one who runs this network: which address the name has is for the log.
-  return new HubError(
-    'forbidden',
-    `Cannot connect to ${hostname}: it is not on the public internet. Let an administrator own this server, or allow its address range.`,
-    { cause: new Error(`${hostname} has the addresses ${addresses.join(', ')}`) },
-  );
+  return new HubError('forbidden', `Cannot connect to ${hostname}: it is not on the public internet. ${advice}`, {
+    cause: new Error(`${hostname} has the addresses ${addresses.join(', ')}`),
+  });
 }
 
 function readRange(text: string): Cidr {

@@ -1,4 +1,4 @@
-import { errorText, HubError } from '../../core/errors.ts';
+import { asLost, errorText, HubError } from '../../core/errors.ts';
 import type { ServerRequest } from '../../core/protocol/server-requests.ts';
 import type { LargeAnswer } from '../../core/protocol/large-answer.ts';
 import { isObject, type RpcMessage } from '../../core/protocol/rpc.ts';
@@ -77,7 +77,8 @@ export function promised(start: (exchange: Exchange) => void): Promise<Answer> {
     start({
       notified: ignored,
       answered: (message, text) => resolve({ message, text }),
-      failed: reject,
+      // It may become the reason why the connection ended, for calls that were never sent.
+      failed: (error) => reject(asLost(error, false)),
     });
   });
 }

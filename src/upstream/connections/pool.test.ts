@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { logLines } from '../../../test/kit/channel-log.ts';
-import { server, settings } from '../../../test/kit/snapshots.ts';
+import { offer, server, settings } from '../../../test/kit/snapshots.ts';
 import type { ServerSettings } from '../../core/settings/server.ts';
 import { upstreamLimits } from '../limits.ts';
-import { createPool, type Pool } from './pool.ts';
+import { createPool, fingerprintOf, type Pool, type PoolOptions } from './pool.ts';
 
 /** Processes that end when the test says so, by what is started and how often. */
 function processes() {
@@ -25,7 +25,11 @@ function processes() {
   return { started, ends, open };
 }
 
-function poolOf(open: ReturnType<typeof processes>['open'], ends: ReadonlyMap<string, () => void>): Pool {
+function poolOf(
+  open: ReturnType<typeof processes>['open'],
+  ends: ReadonlyMap<string, () => void>,
+  saved: PoolOptions['saved'] = [],
+): Pool {
   const pool = createPool({
     open,
     version: '1',
@@ -34,7 +38,7 @@ function poolOf(open: ReturnType<typeof processes>['open'], ends: ReadonlyMap<st
     startsAtOnce: 2,
     log: logLines,
     changed: () => undefined,
-    saved: [],
+    saved,
   });
   atEnd(async () => {
     const closed = pool.close();
@@ -98,4 +102,37 @@ test('a server that becomes another owner’s is started again', async () => {
   ends.get('mail as one')?.();
   await settled();
   expect(started).toEqual(['mail as one', 'mail as one']);
+});
+
+test('what a change of the settings starts is told to be waited for until it is started and listed; nothing is at the start', async () => {
+  const { ends, open } = processes();
+  const names = (pool: Pool) => [...(pool.catalogue.restarted ?? [])];
+  const pool = poolOf(open, ends);
+  const first = settings({ servers: [running('one', 'mail'), { ...running('off', 'notes'), enabled: false }] });
+  pool.prepare(first);
+  pool.reconcile(first);
+  expect(names(pool)).toEqual([]);
+  const next = settings({ servers: [running('renamed', 'mail'), running('off', 'notes'), running('new', 'files')] });
+  pool.retire(next);
+  expect(names(pool)).toEqual(['renamed', 'off', 'new']);
+  pool.reconcile(next);
+  expect(names(pool)).toEqual(['renamed', 'off', 'new']);
+  pool.retire(settings({ servers: [{ ...running('renamed', 'mail'), enabled: false }] }));
+  expect(names(pool)).toEqual([]);
+});
+
+test('a server that is switched on again is waited for until it is started, though it is known what it offers', () => {
+  const { ends, open } = processes();
+  const one = running('one', 'mail');
+  const saved = [{ fingerprint: fingerprintOf(one, true), offer: offer('one', ['t']) }];
+  const pool = poolOf(open, ends, saved);
+  const off = settings({ servers: [{ ...one, enabled: false }] });
+  pool.prepare(off);
+  pool.reconcile(off);
+  const on = settings({ servers: [one] });
+  pool.retire(on);
+  expect(pool.catalogue.offers.has('one')).toBe(true);
+  expect([...(pool.catalogue.restarted ?? [])]).toEqual(['one']);
+  pool.reconcile(on);
+  expect([...(pool.catalogue.restarted ?? [])]).toEqual([]);
 });

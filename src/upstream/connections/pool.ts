@@ -15,6 +15,7 @@ import { upstreamLimits } from '../limits.ts';
 import type { Unasked } from './link/options.ts';
 import { createPublishedCatalogue } from './published-catalogue.ts';
 import { type RememberedOffers, rememberOffers } from './remembered-offers.ts';
+import { createRestarts, type Restarts } from './restarts.ts';
 import { createStartSemaphore } from './start-semaphore.ts';
 
 export interface PoolOptions {
@@ -65,8 +66,8 @@ export interface Pool {
    */
   restart(server: string, isTold?: boolean): boolean;
   /**
-   * Resolves once the catalogue has what an enabled server offers, after `waitMs` at the latest. Throws as
-   * `Connection.available` does.
+   * Resolves once the catalogue has what an enabled server offers, after `waitMs` at the latest, also for one that the
+   * next `reconcile` starts. Throws as `Connection.available` does.
    */
   listed(server: string, waitMs: number): Promise<void>;
   /** The connection of an enabled server. */
@@ -105,6 +106,7 @@ export function createPool(options: PoolOptions): Pool {
   const ends = createEnds();
   /** Stopped since the last `reconcile`. */
   let stopped: Entry[] = [];
+  const restarts = createRestarts();
   let settings: Settings | undefined;
   const shown = createPublishedCatalogue(options.changed);
   let closed = false;
@@ -131,7 +133,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function renewCatalogue(): void {
-    shown.show(offersNow(settings, entries, remembered), (name) => entries.get(name)?.awaySince !== undefined);
+    const offers = offersNow(settings, entries, remembered);
+    shown.show(offers, restarts.still(offers, entries, settings), (name) => entries.get(name)?.awaySince !== undefined);
   }
 
   function retire(next: Settings): void {
@@ -150,6 +153,7 @@ export function createPool(options: PoolOptions): Pool {
       stopped.push(entry);
       stop(name, entry);
     }
+    restarts.follow(before, next, entries);
     renewCatalogue();
   }
 
@@ -166,11 +170,10 @@ export function createPool(options: PoolOptions): Pool {
       }
       stopped = [];
       renewCatalogue();
+      restarts.begun();
     },
-    prepare(next) {
-      settings = next;
-      renewCatalogue();
-    },
+    // Nothing runs yet.
+    prepare: retire,
     get catalogue() {
       return shown.catalogue;
     },
@@ -185,13 +188,15 @@ export function createPool(options: PoolOptions): Pool {
       options.changed();
       return true;
     },
-    listed: (server, waitMs) => listed(entries.get(server), waitMs, renewCatalogue),
+    // The loop that renews the catalogue comes a moment after the connection.
+    listed: (server, waitMs) => listed(() => entries.get(server), waitMs, restarts).then(renewCatalogue),
     connection: (server) => entries.get(server)?.connection,
     states: () => statesOf(settings, entries, shown.catalogue, options.authorizationUrl),
     // Also of those that are switched off.
     toSave: () => [...offersToSave(shown.catalogue, entries), ...remembered.without(entries)],
     async close() {
       closed = true;
+      restarts.close();
       shown.close();
       for (const [name, entry] of entries) stop(name, entry);
       await ends.all();
@@ -220,10 +225,11 @@ function connectionOf(
   return connection;
 }
 
-/** `Pool.listed`. The loop that renews the catalogue comes a moment after the connection. */
-async function listed(entry: Entry | undefined, waitMs: number, renewCatalogue: () => void): Promise<void> {
-  await entry?.connection.available(waitMs);
-  renewCatalogue();
+/** `Pool.listed`, but for the catalogue. */
+async function listed(entry: () => Entry | undefined, waitMs: number, restarts: Restarts): Promise<void> {
+  // Between a change of the settings and the loop that acts on it there is none.
+  if (!entry()) await restarts.next(waitMs);
+  await entry()?.connection.available(waitMs);
 }
 
 /** The ends of connections that are under way, by server. */
@@ -298,7 +304,7 @@ function renamed(stopped: Entry[], { name, owner }: ServerSettings, fingerprint:
  * Says whether a running connection still fits the settings of its server: of all that is in them, only this restarts
  * it. `trusted`: see `isTrusted`.
  */
-function fingerprintOf(server: ServerSettings, trusted: boolean): string {
+export function fingerprintOf(server: ServerSettings, trusted: boolean): string {
   const {
     era,
     credentialTemplate,

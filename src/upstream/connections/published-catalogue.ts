@@ -5,10 +5,10 @@ import { upstreamLimits } from '../limits.ts';
 export interface PublishedCatalogue {
   readonly catalogue: Catalogue;
   /**
-   * By server. What is the same as before makes no new version. What servers offered that are away is looked at again
-   * when their grace period is over.
+   * By server, and what `Catalogue.restarted` says. What is the same as before makes no new version. What servers
+   * offered that are away is looked at again when their grace period is over.
    */
-  show(offers: ReadonlyMap<string, Offer>, isAway: (server: string) => boolean): void;
+  show(offers: ReadonlyMap<string, Offer>, restarted: ReadonlySet<string>, isAway: (server: string) => boolean): void;
   close(): void;
 }
 
@@ -21,8 +21,9 @@ export function createPublishedCatalogue(late: () => void): PublishedCatalogue {
     get catalogue() {
       return catalogue;
     },
-    show(offers, isAway) {
-      if (!sameOffers(catalogue.offers, offers)) catalogue = { version: catalogue.version + 1, offers };
+    show(offers, restarted, isAway) {
+      if (!sameOffers(catalogue.offers, offers) || !sameNames(catalogue.restarted, restarted))
+        catalogue = { version: catalogue.version + 1, offers, restarted: new Set(restarted) };
       clearTimeout(timer);
       if (!closed && [...offers.keys()].some(isAway))
         timer = setTimeout(late, upstreamLimits.catalogueGraceMs + 1_000).unref();
@@ -32,6 +33,10 @@ export function createPublishedCatalogue(late: () => void): PublishedCatalogue {
       clearTimeout(timer);
     },
   };
+}
+
+function sameNames(a: ReadonlySet<string> = new Set(), b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
 }
 
 function sameOffers(a: ReadonlyMap<string, Offer>, b: ReadonlyMap<string, Offer>): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atEnd } from '../../../test/kit/at-end.ts';
 import { logLines } from '../../../test/kit/channel-log.ts';
-import { catalogueDigest, catalogueSaver, loadCatalogue, type SavedOffer } from './saved-catalogue.ts';
+import { catalogueDigest, catalogueSaver, loadCatalogue, type SavedOffer, startCatalogue } from './saved-catalogue.ts';
 
 const offerOf = (server: string, tools: number): SavedOffer => ({
   fingerprint: `of "${server}"`,
@@ -41,6 +41,18 @@ test('a catalogue of any size is read as it was saved, and is not written again 
   expect(statSync(path).ino).toBe(ino);
   await catalogueSaver(path, await catalogueDigest(again), { toSave: () => offers.slice(1) }, logLines()).close();
   expect(await loadCatalogue(path, logLines())).toHaveLength(2);
+});
+
+test('a further worker begins with what the first has saved, and saves its own file all the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
+  atEnd(() => rmSync(folder, { recursive: true }));
+  const [first, own] = [join(folder, 'first.json'), join(folder, 'own.json')];
+  const offers = [offerOf('a', 1)];
+  await catalogueSaver(first, await catalogueDigest([]), { toSave: () => offers }, logLines()).close();
+  const { saved, savedDigest } = await startCatalogue(own, first, logLines());
+  expect(saved).toEqual(await loadCatalogue(first, logLines()));
+  await catalogueSaver(own, savedDigest, { toSave: () => offers }, logLines()).close();
+  expect(await loadCatalogue(own, logLines())).toEqual(saved);
 });
 
 test('what is offered is not gone through again as long as it is the same', async () => {

@@ -18,7 +18,8 @@ export interface SavedOffer {
 }
 
 const formatVersion = 1;
-const itemsInPart = 100;
+/** Longer texts are memory that V8 gives back only when it collects all (decisions/0099). */
+const itemsInPart = 20;
 
 /**
  * The offers of the last run; none when there is no file or it cannot be used, which costs only the time until the
@@ -42,6 +43,21 @@ export async function loadCatalogue(path: string, log: Logger): Promise<SavedOff
     log.warn('saved catalogue ignored', { error: errorText(error) });
     return [];
   }
+}
+
+/**
+ * The offers that a hub begins with, and the digest of what its own file at `path` has, for `catalogueSaver`. A further
+ * worker begins with what the first has saved at `ofFirst`: its own file is missing where there were fewer workers
+ * before.
+ */
+export async function startCatalogue(
+  path: string,
+  ofFirst: string | undefined,
+  log: Logger,
+): Promise<{ saved: readonly SavedOffer[]; savedDigest: string }> {
+  const own = await loadCatalogue(path, log);
+  const first = ofFirst === undefined ? [] : await loadCatalogue(ofFirst, log);
+  return { saved: first.length > 0 ? first : own, savedDigest: await catalogueDigest(own) };
 }
 
 /** The text of the file in parts, since the whole of many large servers is as large as all they offer. */

@@ -35,9 +35,13 @@ export type ConnectionStatus =
   | { readonly kind: 'asleep' }
   | { readonly kind: 'stopped' };
 
-/** Whether a server can be called: callers of one that sleeps or wakes up wait for its start. */
+/**
+ * Whether a server can be called: callers of one that sleeps, wakes up or is on its first attempt to connect wait for
+ * that. So what was known before a restart can be found at once; an installation takes longer than callers wait.
+ */
 export function isCallable(status: ConnectionStatus): boolean {
-  return status.kind === 'connected' || waitsForCall(status) || (status.kind === 'connecting' && status.isWaking);
+  if (status.kind !== 'connecting') return status.kind === 'connected' || waitsForCall(status);
+  return status.isWaking || (status.attempts === 0 && status.error === undefined && status.phase !== 'installing');
 }
 
 /** Whether the next call starts the server, and nothing else does. */

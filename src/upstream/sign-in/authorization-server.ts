@@ -79,16 +79,19 @@ async function limited(body: AsyncIterable<Uint8Array>, where: string, most: num
 
 /**
  * The policy for addresses that a server merely names. An admin's server may be in a private network, and then what it
- * names may be too; a server on the internet must not send the hub there, whether an admin or another user added it.
+ * names may be too; a server on the internet must not send the hub there, whether an admin or another user added it, so
+ * another owner is no advice.
  */
 export async function policyBeside(server: URL, policy: AddressPolicy): Promise<AddressPolicy> {
-  if (!policy.allowPrivateAddresses) return policy;
   const host = server.hostname.replace(/^\[|\]$/g, '');
   // A name that cannot be looked up is told by the connection that fails.
   const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
   const isPublic = found.length > 0 && found.every(({ address }) => isPublicAddress(address));
-  return isPublic ? { ...policy, allowPrivateAddresses: false } : policy;
+  return isPublic ? { ...policy, allowPrivateAddresses: false, advice: besideAdvice } : policy;
 }
+
+const besideAdvice =
+  'A server on the internet sends the hub to no private network, unless "systemConfig.network.allowedCidrs" has its address range.';
 
 /** The `cause` of a HubError that an authorization server gave a reason for (RFC 6749 §5.2). */
 export class OAuthFailure extends Error {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { HubError } from '../../../core/errors.ts';
+import { asLost, HubError } from '../../../core/errors.ts';
 import { largeWork } from '../../../core/turn-budget.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { ThrottledReader } from '../throttled-reader.ts';
@@ -40,6 +40,7 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   protected responseHeaders: ResponseHeaders = {};
   readonly #maxEventBytes: number;
   #request: HttpRequest | undefined;
+  /** Undefined until the request is written to a connection. */
   #controller: Dispatcher.DispatchController | undefined;
   #reading: SseParser | MessageBuffer | undefined;
   #throttled: ThrottledReader | undefined;
@@ -199,7 +200,8 @@ export abstract class HttpExchange implements Dispatcher.DispatchHandler, SseSin
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#aborted) return;
     this.#throttled?.end();
-    const failure = connectionError(this.remote.where, error);
+    const wasPosted = this.#controller !== undefined && this.#request?.method === 'POST';
+    const failure = asLost(connectionError(this.remote.where, error), wasPosted);
     // A refusal inside `dispatch` must not be reported before `send` has returned.
     if (this.#dispatching) queueMicrotask(() => this.#finish(failure));
     else this.#finish(failure);

@@ -1,5 +1,5 @@
 import type { BusyMap } from '../../../core/busy-map.ts';
-import { HubError } from '../../../core/errors.ts';
+import { asLost, HubError } from '../../../core/errors.ts';
 import type { LargeAnswer } from '../../../core/protocol/large-answer.ts';
 import { isObject, rpcErrors, type RpcMessage } from '../../../core/protocol/rpc.ts';
 import { header, notAnAnswer, type ResponseHeaders, statusError } from '../http-errors.ts';
@@ -36,6 +36,8 @@ export class HttpPost extends HttpExchange {
   #chars: number;
   #body = '';
   #failure: HubError | undefined;
+  /** The answer came, and was too long. */
+  #oversize: HubError | undefined;
   #sessionLost = false;
   #answered = false;
   #streaming = false;
@@ -126,7 +128,7 @@ export class HttpPost extends HttpExchange {
     if (this.#requestId === undefined || /^\s*\{[^{[]*"method"\s*:/.test(event.head)) {
       this.#session.log.warn(`A message was left out: ${error.message}`);
     } else {
-      this.#failure = error;
+      this.#failure = this.#oversize = error;
     }
   }
 
@@ -150,7 +152,11 @@ export class HttpPost extends HttpExchange {
       this.#timer = setTimeout(() => this.#resume(), this.#waitMs);
     } else {
       this.#settle();
-      this.#session.events.failed(this.#requestId, failure ?? this.#noAnswer(), this.#sessionLost);
+      const why = failure ?? this.#noAnswer();
+      // The server has begun to answer what it cannot be asked for again. A stream that ends in order may lack it too.
+      const isLost = failure ? this.#resumes > 0 && failure !== this.#oversize : this.#streaming;
+      const told = isLost ? asLost(why) : why;
+      this.#session.events.failed(this.#requestId, told, this.#sessionLost);
     }
   }
 

@@ -234,7 +234,9 @@ test('a stream that never gets to the answer fails after a bounded number of att
   });
   const { channel, events } = open(server.origin);
   channel.send(request(1, 'tools/call'), 1);
-  expect((await events.failure(1)).error.message).toMatch('ended the stream of its answer before the answer');
+  const { error } = await events.failure(1);
+  expect(error.message).toMatch('ended the stream of its answer before the answer');
+  expect(error.isLost).toBe(true);
   expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(5);
 });
 
@@ -242,7 +244,9 @@ test('a stream without event ids that ends early fails at once', async () => {
   const server = await scriptedHttp((_seen, response) => stream(response).end(sse({ jsonrpc: '2.0', method: 'note' })));
   const { channel, events } = open(server.origin);
   channel.send(request(1, 'tools/call'), 1);
-  expect((await events.failure(1, 500)).error.message).toMatch('before the answer');
+  const { error } = await events.failure(1, 500);
+  expect(error.message).toMatch('before the answer');
+  expect(error.isLost).toBe(true);
   expect(server.seen).toHaveLength(1);
 });
 

@@ -205,10 +205,11 @@ describe('an exchange', () => {
 
   test('that breaks off, or cannot begin, says so', async () => {
     rest.on('/get', (_, res) => res.destroy());
-    await expect(api.call('get')).rejects.toMatchObject({
-      code: 'upstream_failed',
-      message: expect.stringContaining('broke off'),
-    });
+    const broken = { code: 'upstream_failed', message: expect.stringContaining('broke off') as string };
+    await expect(api.call('get')).rejects.toMatchObject({ ...broken, isLost: false });
+    // It may have been carried out.
+    rest.on('/post', (_, res) => res.writeHead(200, { 'content-length': '9' }).write('{', () => res.destroy()));
+    await expect(api.call('post', { body: 1 })).rejects.toMatchObject({ ...broken, isLost: true });
     const nowhere = openApi({ schema: documentOf('http://127.0.0.1:1', { '/get': { get: { operationId: 'get' } } }) });
     await expect(nowhere.call('get')).rejects.toMatchObject({
       code: 'upstream_unavailable',

@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from 'undici';
 
 import { errorText, HubError } from '../../../core/errors.ts';
+import { claim, giveBack } from '../../../core/json/large-buffers.ts';
 import { connectionError } from '../http-errors.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { type AddressPolicy, guardedAgent } from '../safe-address.ts';
@@ -192,17 +193,30 @@ function decoderFor(encoding: string | undefined) {
   return encoding === 'deflate' ? createInflate() : undefined;
 }
 
-/** Reads a body as long as it stays within bounds; leaving the loop destroys it, and with it the connection. */
+/**
+ * Reads a body as long as it stays within bounds; leaving the loop destroys it, and with it the connection. Chunks of a
+ * long one are joined as they come: kept until its end they outlive the young generation, and the C library has as many
+ * small blocks more, which it does not give back to the system.
+ */
 async function collect(body: Readable, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const joined: Buffer[] = [];
+  let chunks: Buffer[] = [];
+  let [size, joinedSize] = [0, 0];
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBytes)
       throw new HubError('too_large', `The answer has more than the ${maxBytes} bytes that are taken. Ask for less.`);
     chunks.push(chunk);
+    if (size - joinedSize < upstreamLimits.openapiJoinedBytes) continue;
+    const part = Buffer.concat(chunks);
+    claim(part);
+    joined.push(part);
+    joinedSize = size;
+    chunks = [];
   }
-  return Buffer.concat(chunks, size);
+  const whole = Buffer.concat([...joined, ...chunks], size);
+  for (const part of joined) giveBack(part);
+  return whole;
 }
 
 function transportError(url: URL, error: unknown): HubError {

@@ -138,13 +138,17 @@ export function openOperations({ byName, tools, calls }: Operations): (name: str
   const [listed, callable] = [readPages(tools), readPages(calls)];
   const called = new Map<string, CalledOperation>();
   return (name) => {
-    const known = called.get(name);
-    const places = known ? undefined : byName.get(name);
-    if (!places) return known;
-    const found = { operation: read(callable.text(places.call)), tool: detached(listed.text(places.tool)) };
-    const oldest = called.keys().next();
-    if (called.size >= coreLimits.schemas && oldest.done !== true) called.delete(oldest.value);
+    let found = called.get(name);
+    if (found) called.delete(name);
+    else {
+      const places = byName.get(name);
+      if (!places) return undefined;
+      found = { operation: read(callable.text(places.call)), tool: detached(listed.text(places.tool)) };
+    }
+    // A Map keeps the order of insertion, so the first is always the one not called for longest.
     called.set(name, found);
+    const oldest = called.keys().next();
+    if (called.size > coreLimits.schemas && oldest.done !== true) called.delete(oldest.value);
     return found;
   };
 }

@@ -25,17 +25,23 @@ export function openPacking() {
   const pages: Uint8Array[] = [];
   let texts: string[] = [];
   let chars = 0;
+  /** Of all pages that are packed. */
+  let packedChars = 0;
 
   function pack(): void {
     // A copy of its size: what zlib gives may be a part of a larger buffer, which would stay with it.
     pages.push(Uint8Array.from(deflateRawSync(texts.join(','), { level: 1 })));
     texts = [];
+    packedChars += chars;
     chars = 0;
   }
 
+  /** Pages of a very long list are longer, so that a list has some hundred. */
+  const pageChars = (): number => Math.max(upstreamLimits.openapiPageBytes, packedChars / 100);
+
   return {
     add(text: string): TextPlace {
-      if (texts.length > 0 && chars + text.length > upstreamLimits.openapiPageBytes) pack();
+      if (texts.length > 0 && chars + text.length > pageChars()) pack();
       const place = { page: pages.length, at: chars, chars: text.length };
       texts.push(text);
       // The comma too.

@@ -1,5 +1,5 @@
 import type { ToolArguments } from '../../../core/arguments/tool.ts';
-import { HubError } from '../../../core/errors.ts';
+import { asLost, HubError } from '../../../core/errors.ts';
 import { memberText } from '../../../core/json/text.ts';
 import type { Logger } from '../../../core/logger.ts';
 import {
@@ -13,7 +13,8 @@ import {
 import { upstreamLimits } from '../../limits.ts';
 import { type Api, sendAuthorized } from './api.ts';
 import type { CredentialSource } from './credentials.ts';
-import type { HttpClient } from './http.ts';
+import { wasCut } from '../http-errors.ts';
+import type { Answer, Credentials, HttpClient } from './http.ts';
 import { buildRequest } from './request.ts';
 import { refusedResult, resultOf } from './result.ts';
 
@@ -111,7 +112,8 @@ async function call(
     // A parameter of the document with such a name is the caller's.
     const request = { ...built, headers: { ...pairs(headers), ...built.headers } };
     const common = { request, maxBytes: maxMessageBytes, redirects: upstreamLimits.openapiRedirects, signal };
-    const answer = await sendAuthorized(credentials, signal, (chosen) => http.send({ ...common, credentials: chosen }));
+    const send = (chosen: Credentials) => sent(operation.method, http.send({ ...common, credentials: chosen }));
+    const answer = await sendAuthorized(credentials, signal, send);
     const reply = resultText(
       id,
       resultOf(operation.method, answer, (shown) => credentials.hide(shown)),
@@ -124,6 +126,19 @@ async function call(
     // It names a host inside the network, which is not for every caller.
     log.warn('call refused', { tool: String(tool), error: error.message });
     return resultText(id, refusedResult(refusedAddress));
+  }
+}
+
+/** Methods whose requests change nothing (RFC 9110, 9.2.1): whether one was carried out does not matter. */
+const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** The answer to the call itself; a connection that ended before it came leaves open what became of the call. */
+async function sent(method: string, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    const isLost = error instanceof HubError && !safe.has(method) && wasCut(error.cause);
+    throw isLost ? asLost(error) : error;
   }
 }
 

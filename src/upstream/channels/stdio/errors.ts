@@ -3,7 +3,7 @@ import { HubError, errorText } from '../../../core/errors.ts';
 import { type Reason, type ReasonCode, reasonWords } from '../../../core/reasons.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { Printed } from '../channel.ts';
-import { printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
+import { isTelling, printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
 import { similarCommand } from './similar-command.ts';
 
 /** The usual launchers, and what has to be installed for each. */
@@ -87,7 +87,7 @@ export function exitError(
 function exitReason(code: string, signal: NodeJS.Signals | null, { stray, line }: Printed): Reason {
   if (signal) return { code: 'killed', values: { signal } };
   if (stray) return { code: 'exited_after_noise', values: { code, line: stray } };
-  return line === '' ? { code: 'exited_silently', values: { code } } : { code: 'exited', values: { code, line } };
+  return isTelling(line) ? { code: 'exited', values: { code, line } } : { code: 'exited_silently', values: { code } };
 }
 
 /** A child that closed its stdin or stdout and did not end. */

@@ -65,6 +65,7 @@ export function openLaunched(
       isPaused = false;
       channel?.resume?.();
     },
+    printed: () => channel?.printed?.() ?? { stray: '', output: '', line: '', reason: undefined },
     abandon() {},
     ready() {
       start.works();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { reasonTable, reasonWords } from '../../../core/reasons.ts';
+import { exitError, lastWords } from './errors.ts';
 import { printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
 import { editsBetween } from '../../../core/edits-between.ts';
 
@@ -58,6 +59,17 @@ test.each([
     { image: 'acme/x' },
   ],
   [stack, 'module_not_found', { module: 'express' }],
+  [
+    "Fatal error: Cannot find module '/root/.npm/_npx/9/node_modules/sdk/server/mcp' imported from /root/.npm/_npx/9/x.js",
+    'module_not_found',
+    { module: '/root/.npm/_npx/9/node_modules/sdk/server/mcp' },
+  ],
+  [
+    "    code: 'ENOTFOUND',\nTypeError: fetch failed\n  [cause]: Error: getaddrinfo ENOTFOUND mail.example\n    code: 'ENOTFOUND',",
+    'peer_unreachable',
+    { line: '[cause]: Error: getaddrinfo ENOTFOUND mail.example' },
+  ],
+  ["    code: 'ECONNREFUSED',", 'peer_unreachable', { line: "code: 'ECONNREFUSED'," }],
   ["Error: Cannot find module '/srv/app/srever.js'", 'script_not_found', { file: '/srv/app/srever.js' }],
   [
     "python3: can't open file '/srv/x.py': [Errno 2] No such file or directory",
@@ -102,6 +114,20 @@ test('what npm and stack traces repeat is left out, and never everything', () =>
   expect(tellingLine(stack.split('\n'))).toBe("Error: Cannot find module 'express'");
   expect(tellingLine(['ready', 'bye'])).toBe('bye');
   expect(tellingLine([])).toBe('');
+});
+
+test('what npm says of every package is not taken for the reason of an end', () => {
+  const words = lastWords();
+  words.add('npm warn deprecated x@1: use y');
+  expect(exitError('x', 1, null, words.printed).reason?.code).toBe('exited_silently');
+  words.add('no such mailbox');
+  expect(exitError('x', 1, null, words.printed).reason?.code).toBe('exited');
+});
+
+test.each(['folder', 'url'])('how npm may be told of a package is no reason, by its words "git %s"', (word) => {
+  expect(tellingLine(['npm error it broke', `npm error 404 tarball, folder, http url, or git ${word}.`])).toBe(
+    'npm error it broke',
+  );
 });
 
 test('a line without an end is searched in no time worth mentioning', () => {

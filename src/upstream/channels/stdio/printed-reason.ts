@@ -6,7 +6,7 @@ const linesWithoutCause = [
   /^npm (notice|warn|WARN|http|verb|sill|timing)\b/,
   /^npm (error|ERR!)\s*(code \S+|404|40\d)?\s*$/,
   /^npm (error|ERR!) A complete log of this run can be found in/,
-  /^npm (error|ERR!) (404 )?(Note that you can also install from a|tarball, folder, http url, or git folder\.?)\s*$/,
+  /^npm (error|ERR!) (404 )?(Note that you can also install from a|tarball, folder, http url, or git (?:folder|url)\.?)\s*$/,
   /^npm (error|ERR!) (errno|syscall|dest|cwd|stack)\b/,
   /^Node\.js v\d/,
   /^\s*at .*[:(]\d+/,
@@ -63,6 +63,8 @@ const signs: readonly Sign[] = [
   ],
   [/pull access denied for ([^,\s]+)/, 'image_not_found', { image: '$1' }],
   [/manifest for (\S+) not found/, 'image_not_found', { image: '$1' }],
+  // A file that another one imports is a part of the program: no argument names it.
+  [/Cannot find (?:module|package) '([^']+)' imported from /, 'module_not_found', { module: '$1' }],
   [/Cannot find (?:module|package) '((?:\/|[A-Za-z]:\\)[^']+)'/, 'script_not_found', { file: '$1' }],
   [/Cannot find (?:module|package) '([^']+)'/, 'module_not_found', { module: '$1' }],
   [/\bNo module named '?([\w.]+)/, 'module_not_found', { module: '$1' }],
@@ -103,7 +105,7 @@ const signs: readonly Sign[] = [
 
 /** What the last lines of a program say is wrong; undefined when they say nothing that is known. */
 export function printedReason(lines: readonly string[]): Reason | undefined {
-  const short = lines.map((line) => line.slice(0, upstreamLimits.reasonLineChars));
+  const short = ownMembersLast(lines.map((line) => line.slice(0, upstreamLimits.reasonLineChars)));
   for (const [pattern, code, values] of signs) {
     for (const line of short) {
       const found = pattern.exec(line);
@@ -115,12 +117,21 @@ export function printedReason(lines: readonly string[]): Reason | undefined {
   return undefined;
 }
 
+/** Lines of an error as Node shows it, which have its code alone, after those in which it has its message. */
+function ownMembersLast(lines: readonly string[]): readonly string[] {
+  const isMember = (line: string): boolean => /^\s*(?:code|errno|syscall|hostname|address|port): /.test(line);
+  return [...lines.filter((line) => !isMember(line)), ...lines.filter(isMember)];
+}
+
 /** The lines without what says nothing of the failure; all of them when nothing else is there. */
 export function withoutNoise(lines: readonly string[]): readonly string[] {
-  const rest = lines.filter(
-    (line) => !linesWithoutCause.some((pattern) => pattern.test(line.slice(0, upstreamLimits.reasonLineChars))),
-  );
+  const rest = lines.filter(isTelling);
   return rest.length === 0 ? lines.filter((line) => line.trim() !== '') : rest;
+}
+
+/** Whether a line may say something of the failure: not what npm says of every package. */
+export function isTelling(line: string): boolean {
+  return !linesWithoutCause.some((pattern) => pattern.test(line.slice(0, upstreamLimits.reasonLineChars)));
 }
 
 /** The one line that says most: the last that names an error, or else the last. */

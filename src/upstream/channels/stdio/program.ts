@@ -330,15 +330,13 @@ function mayBeJson(line: string): boolean {
 }
 
 /**
- * Writes lines. The first one of a turn of the event loop leaves at once, those that follow in the same turn leave
- * together at its end: one system call for many calls in flight, no delay for a single one.
+ * Writes lines. Those of one turn of the event loop leave together at its end: one system call for many calls in
+ * flight, and the program is woken once for them.
  */
 function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
   let batch = '';
-  let scheduled = false;
 
   function flush(): void {
-    scheduled = false;
     if (batch === '') return;
     const text = batch;
     batch = '';
@@ -351,13 +349,8 @@ function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
       return batch.length + stdin.writableLength;
     },
     write(line: string): void {
-      if (scheduled) {
-        batch += `${line}\n`;
-        return;
-      }
-      scheduled = true;
-      setImmediate(flush);
-      stdin.write(`${line}\n`);
+      if (batch === '') setImmediate(flush);
+      batch += `${line}\n`;
     },
     end(): void {
       flush();

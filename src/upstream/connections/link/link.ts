@@ -99,7 +99,7 @@ export class Link {
     return this.#pending.size;
   }
 
-  /** On the clock of `performance.now()`: when a request last ended. */
+  /** As that of the requests on their way. */
   get lastEndAt(): number {
     return this.#pending.lastEndAt;
   }
@@ -266,6 +266,7 @@ export class Link {
    */
   #transmit(id: number, pending: Pending): void {
     if (this.#pending.get(id) !== pending) return;
+    pending.wasSent = true;
     try {
       this.#channel.send(pending.text, id, pending.headers?.());
     } catch (error) {
@@ -325,6 +326,7 @@ export class Link {
     if (sessionLost && !pending.resent) {
       // The server forgot our session: do the handshake again and repeat the request, which the server refused unread.
       pending.resent = true;
+      pending.wasSent = false;
       void this.#sendAfter((this.#renewing ??= this.#renew()), id, pending);
       return;
     }

@@ -1,5 +1,5 @@
 import { BusyMap } from '../../../core/busy-map.ts';
-import type { HubError } from '../../../core/errors.ts';
+import { asLost, type HubError } from '../../../core/errors.ts';
 import { type Exchange, type RequestTimeouts, ignored } from '../exchange.ts';
 import { upstreamLimits } from '../../limits.ts';
 
@@ -17,6 +17,8 @@ export interface Pending {
   /** Grows with each request. */
   readonly turn: number;
   deadline: number;
+  /** It was handed to the channel, and the server has not refused it unread. */
+  wasSent: boolean;
   resent: boolean;
   /**
    * Questions of the server that wait for its client's answer; while there are any the deadline does not come nearer.
@@ -37,8 +39,8 @@ export class PendingTable {
   readonly #expired: (id: number, pending: Pending) => void;
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
-  /** On the clock of `performance.now()`: when a request last ended. */
-  lastEndAt = 0;
+  /** When the timer last rested. */
+  #restedAt = 0;
 
   /** `expired` is called for a request whose deadline passed, after it was taken out. */
   constructor(expired: (id: number, pending: Pending) => void) {
@@ -47,6 +49,11 @@ export class PendingTable {
 
   get size(): number {
     return this.#waiting.size;
+  }
+
+  /** On the clock of `performance.now()`: when a request last ended, or up to `upstreamLimits.deadlineTickMs` later. */
+  get lastEndAt(): number {
+    return this.#timer ? performance.now() : this.#restedAt;
   }
 
   /** The client's request that waits when there is exactly one; the hub's own requests do not count. */
@@ -94,6 +101,7 @@ export class PendingTable {
       startedAt,
       turn: this.#turn++,
       deadline: startedAt + timeouts.timeoutMs,
+      wasSent: false,
       resent: false,
       serverRequests: 0,
       heldSince: 0,
@@ -113,10 +121,7 @@ export class PendingTable {
     const pending = this.get(id);
     // The timer is left to find that nothing waits any more: to stop it here, and start it for the next call, would
     // cost more than the rest of both.
-    if (pending) {
-      this.#waiting.delete(id as number);
-      this.lastEndAt = performance.now();
-    }
+    if (pending) this.#waiting.delete(id as number);
     return pending;
   }
 
@@ -148,12 +153,12 @@ export class PendingTable {
     return [...this.#waiting].toSorted(([, a], [, b]) => a.turn - b.turn).values();
   }
 
-  /** Fails everything that waits. */
+  /** Fails everything that waits; what was sent may have been carried out. */
   failAll(error: HubError): void {
     const all = [...this];
     this.#waiting.clear();
     this.#rest();
-    for (const [, { exchange }] of all) exchange.failed(error);
+    for (const [, { exchange, wasSent }] of all) exchange.failed(asLost(error, wasSent));
   }
 
   #sweep(): void {
@@ -161,7 +166,6 @@ export class PendingTable {
     for (const [id, pending] of this.#waiting) {
       if (pending.deadline > now || pending.serverRequests > 0) continue;
       this.#waiting.delete(id);
-      this.lastEndAt = now;
       this.#expired(id, pending);
     }
     this.#rest();
@@ -171,6 +175,7 @@ export class PendingTable {
     if (this.#waiting.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#restedAt = performance.now();
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Edits, editObject, inFront, memberText } from '../../../core/json/text.ts';
+import { memoizeLast } from '../../../core/memoize-last.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
 import {
   headerValue,
@@ -59,8 +60,10 @@ function traceHeaders({ trace }: RequestFacts): (() => string[]) | undefined {
 
 function requestText(id: number, method: string, params: string | undefined): string {
   const tail = params === undefined ? '' : `,"params":${oneLine(params)}`;
-  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}}`;
+  return `{"jsonrpc":"2.0","id":${id},"method":${quoted(method)}${tail}}`;
 }
+
+const quoted = memoizeLast((text) => JSON.stringify(text));
 
 /** What every request to a server without sessions carries (2026-07-28, `_meta`; Streamable HTTP, Request metadata). */
 export interface Envelope {

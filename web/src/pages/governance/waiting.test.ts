@@ -9,6 +9,7 @@ const pin = (server: string, name: string, state: Pin['state'], risk: Pin['risk'
   state,
   risk,
   reasons: [],
+  said: [],
   since: '2026-01-01T00:00:00.000Z',
 });
 

@@ -1,0 +1,3 @@
+import { again } from '../kit/again.ts';
+
+await again('property/api-fuzz', 'embedded');

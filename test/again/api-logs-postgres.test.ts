@@ -1,0 +1,3 @@
+import { again } from '../kit/again.ts';
+
+await again('e2e/api-logs', 'postgres');
