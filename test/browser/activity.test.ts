@@ -79,8 +79,8 @@ describe('calls', () => {
     await page.waitForURL(/status=failed/);
     await page.getByText('Page 1 of 1, 10 calls').waitFor();
     const causes = page.getByRole('list', { name: 'Why calls failed' });
-    expect(await causes.getByRole('listitem').count()).toBe(1);
     await causes.getByText('10 calls').waitFor();
+    expect(await causes.getByRole('listitem').count()).toBe(1);
     await causes.getByRole('button', { name: 'the tool failed' }).click();
     await page.getByRole('dialog', { name: 'fail' }).waitFor();
   });
@@ -242,6 +242,7 @@ describe('calls', () => {
   test('say where their time went, and lead to the next and the one before by J, K and buttons', async () => {
     const page = await visit(hub, '/activity?username=admin&status=success');
     await page.locator(rows).first().getByRole('button').click();
+    await page.waitForURL(/call=/);
     const first = new URL(page.url()).searchParams.get('call');
     const drawer = page.getByRole('dialog', { name: 'echo' });
     await drawer.getByText('At the server').waitFor();
@@ -344,7 +345,7 @@ describe('searches', () => {
     await page.getByRole('button', { name: 'water_plants' }).click();
     await page.getByText('Found by the search “water the plants”, at place 1.').waitFor();
     const steps = page.getByRole('list', { name: 'From the search to the call' });
-    expect(await steps.getByRole('listitem').count()).toBe(2);
+    await expect.poll(() => steps.getByRole('listitem').count()).toBe(2);
     await steps.getByRole('link', { name: /Searched water the plants/ }).click();
     await page.getByRole('dialog', { name: 'Search: water the plants' }).waitFor();
   });

@@ -158,11 +158,15 @@ test('in another language servers are described in it, and so is what is wrong w
   await page.getByRole('alert').getByText('有一个值无法接受').waitFor();
 });
 
-test('in another language the list is searched by what it shows, and by the English text too', async () => {
+test('in another language the list fits a phone, and is searched by what it shows and by the English text', async () => {
   const page = await visit(hub, '/catalog');
   await page.evaluate(() => localStorage.setItem('toolhub.language', 'de'));
   await page.reload();
   const list = page.getByRole('list', { name: 'Mitgelieferte Server' });
+  // Its long words fit a phone.
+  await list.getByRole('listitem').first().waitFor();
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   const german = 'Liest, schreibt, verschiebt und durchsucht Dateien in dem Ordner, den Sie angeben.';
   for (const words of ['Ordner angeben', 'folder you name']) {
     await page.getByLabel('Suchen, oder URL').fill(words);

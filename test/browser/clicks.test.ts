@@ -6,7 +6,7 @@ import { api, login, passwordOf, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
-import { visit } from './kit.ts';
+import { copied, visit } from './kit.ts';
 
 // What people come for most often, each from the first page, with the clicks it may take. Typing and Enter are none.
 
@@ -161,8 +161,7 @@ test('a key, and what the client wants to have pasted with it: 4', async () => {
   await click(page.getByRole('tab', { name: 'Cursor' }));
   const snippet = page.getByRole('region', { name: 'What to paste for Cursor' });
   await click(snippet.locator('..').getByRole('button', { name: 'Copy' }));
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
-  expect(copied).toMatch(/Bearer mcphub_[0-9a-f]{64}/);
+  await expect.poll(() => copied(page)).toMatch(/Bearer mcphub_[0-9a-f]{64}/);
   await page.getByRole('dialog').press('Escape');
   await page.getByRole('alertdialog').getByRole('button').last().press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });

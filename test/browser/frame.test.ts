@@ -4,7 +4,7 @@ import { api, cookieLogin, login, passwordOf, userToken } from '../kit/api.ts';
 import { hostileHttp, hostileStdio } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { follow, visit, violations, violationsAt, violationsInEveryLook, waitsForAnswers } from './kit.ts';
+import { follow, tab, visit, violations, violationsAt, violationsInEveryLook, waitsForAnswers } from './kit.ts';
 
 // What is around every page: login, who may see what, languages, themes, and what it costs to open.
 
@@ -229,6 +229,11 @@ describe('the first load', () => {
       const most = name.startsWith('index-') ? 150_000 : name.startsWith('shared-') ? 24_000 : 20_000;
       expect([name, readFileSync(`dist/web/assets/${name}`).length < most]).toEqual([name, true]);
     }
+    // A hub in use has no list of first steps.
+    const having = files.filter((name) =>
+      readFileSync(`dist/web/assets/${name.replace(/\.gz$/, '')}`, 'utf8').includes('first.putAway'),
+    );
+    expect(having).toEqual([expect.stringMatching(/^first-steps-/)]);
   });
 });
 
@@ -237,6 +242,7 @@ test('after a change, a page asks again for what it shows, and for nothing else'
   await page.getByText('1 of 1 tools').waitFor();
   await follow(page, '/groups');
   await page.getByText('No group yet').waitFor();
+  await until('the page has all its answers', () => !waitsForAnswers(page));
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const token = await login(hub);
@@ -245,6 +251,16 @@ test('after a change, a page asks again for what it shows, and for nothing else'
   await until('the page has all its answers', () => !waitsForAnswers(page));
   expect([...new Set(asked)].toSorted()).toEqual(['/api/approvals/waiting', '/api/auth/user', '/api/groups']);
   await api(hub, 'DELETE', '/groups/news', { token });
+});
+
+test('a test that follows a link to a page that does not come hears which, and what is there', async () => {
+  const page = await tab(await visit(hub, '/servers'), '/groups');
+  await page.getByText('No group yet').waitFor();
+  // No answer to what the page is made of.
+  await page.route('**/assets/**', () => undefined);
+  const failure = 'Expected the page /logs?service=server:x within 1 ms; there is /groups';
+  await expect(follow(page, '/logs?service=server:x', 1)).rejects.toThrow(failure);
+  await page.close();
 });
 
 describe('a hub that is read-only', () => {

@@ -103,20 +103,23 @@ async function unload(page: Page): Promise<void> {
  */
 async function emptied(page: Page): Promise<boolean> {
   try {
+    // Logged out, or in another language or theme: what follows would be waited for in vain.
+    if (!(await page.evaluate(tidied))) return false;
     await until('the page has all its answers', () => !waitsForAnswers(page), 5_000);
-    await follow(page, '/account');
+    await follow(page, '/account', 5_000);
     await page.getByLabel('Current password').waitFor({ timeout: 5_000 });
     await settled(page);
-    return await page.evaluate(() => {
-      for (const message of document.querySelectorAll<HTMLElement>('[aria-label=Notifications] button'))
-        message.click();
-      // What was tried in the playground: its next visit reads what is kept then.
-      for (const key of Object.keys(localStorage)) if (key.startsWith('toolhub.tried.')) localStorage.removeItem(key);
-      return localStorage.length === 0 && document.cookie === `toolhub_csrf=${sessionStorage.getItem('csrf')}`;
-    });
+    return await page.evaluate(tidied);
   } catch {
     return false;
   }
+}
+
+/** In the page: its messages are put away, and what was tried in the playground; whether nothing else is kept. */
+function tidied(): boolean {
+  for (const message of document.querySelectorAll<HTMLElement>('[aria-label=Notifications] button')) message.click();
+  for (const key of Object.keys(localStorage)) if (key.startsWith('toolhub.tried.')) localStorage.removeItem(key);
+  return localStorage.length === 0 && document.cookie === `toolhub_csrf=${sessionStorage.getItem('csrf')}`;
 }
 
 /** After each file of tests: its hubs end, and no page is to go on asking them. The browser stays for the next file. */
@@ -242,9 +245,40 @@ export async function visit(hub: Pick<TestHub, 'url'>, path: string, options: Vi
   return page;
 }
 
-/** Goes to another page of the dashboard as a link leads there, without loading everything again. */
-export async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => history.pushState(null, '', to), path);
+/**
+ * Goes to another page of the dashboard as a link leads there, without loading everything again, until it is shown in
+ * place of the one before: both may have a field of the same name. The router tells of that, once for each address.
+ */
+export async function follow(page: Page, path: string, timeoutMs = 30_000): Promise<void> {
+  const shown = await page.evaluate(
+    async ([to, ms]) => {
+      const { __TSR_ROUTER__: router } = window as unknown as { __TSR_ROUTER__: Router };
+      const isShown = new Promise<string>((resolve) => {
+        const stop = router.subscribe('onResolved', () => {
+          stop();
+          resolve(to);
+        });
+      });
+      history.pushState(null, '', to);
+      // Where the hub is away it never comes.
+      const late = new Promise((resolve) => setTimeout(resolve, ms));
+      return Promise.race([isShown, late.then(() => router.state.resolvedLocation?.href ?? 'none')]);
+    },
+    [path, timeoutMs] as const,
+  );
+  // The router writes addresses in its own way: `:` as `%3A`.
+  if (decodeURIComponent(shown) === decodeURIComponent(path)) return;
+  throw new Error(`Expected the page ${path} within ${timeoutMs} ms; there is ${shown}`);
+}
+
+interface Router {
+  readonly state: { readonly resolvedLocation?: { readonly href: string } };
+  subscribe(event: 'onResolved', listener: () => void): () => void;
+}
+
+/** What was copied in a page; the browser takes a moment to keep it. */
+export function copied(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText());
 }
 
 /** Another tab of the same browser. */
@@ -273,6 +307,9 @@ export function waitsForAnswers(page: Page): boolean {
 /** The second one is where browsers make passkeys. */
 const ownHosts = new Set(['127.0.0.1', 'localhost']);
 
+/** What these answer no page reads, and the browser then does not tell that it has come whole. */
+const unread = /\/auth\/(?:login|logout|change-password|reauthenticate)$/;
+
 function watch(page: Page, expected?: RegExp): void {
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -284,6 +321,9 @@ function watch(page: Page, expected?: RegExp): void {
   unanswered.set(page, waiting);
   page.on('requestfinished', (request) => waiting.delete(request));
   page.on('requestfailed', (request) => waiting.delete(request));
+  page.on('response', (response) => {
+    if (unread.test(response.url())) waiting.delete(response.request());
+  });
   page.on('request', (request) => {
     const { protocol, hostname, pathname } = new URL(request.url());
     if (!/\/(?:events|stream)$/.test(pathname)) waiting.add(request);
@@ -334,7 +374,8 @@ export async function violations(page: Page, colours: Colours = 'of all'): Promi
       return run(document, {});
     }
     const others = await run(document, { rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])) });
-    const include = seen.filter((element) => own.known.get(element) !== coloursOf(element));
+    // What the page has taken away meanwhile has no colours any more.
+    const include = seen.filter((element) => element.isConnected && own.known.get(element) !== coloursOf(element));
     return include.length === 0 ? others : [...others, ...(await run({ include }, { runOnly: rules }))];
   }, colours);
   return found.map(

@@ -123,6 +123,17 @@ test('each step of connecting is gone back to, and a reload keeps all but the ke
   await page.getByRole('button', { name: 'Codex' }).waitFor();
 });
 
+test('where a text belongs is said in the language of the page', async () => {
+  const page = await visit(hub, '/account/connect?client=codex&reach=all&credential=have');
+  await page.evaluate(() => localStorage.setItem('toolhub.language', 'de'));
+  await page.reload();
+  await page.getByText('in ~/.codex/config.toml, und der Zugriffsschlüssel in die Umgebungsvariable').waitFor();
+  await follow(page, '/account/connect?client=vscode&reach=all&credential=have');
+  await page.getByText('in .vscode/mcp.json (oder über „MCP').waitFor();
+  await follow(page, '/account/connect?client=cursor&reach=all&credential=have');
+  await page.getByText('in ~/.cursor/mcp.json (oder .cursor/mcp.json in einem Projekt)').waitFor();
+});
+
 test('what a stranger calls itself is shown as it is written, and taken for no other client', async () => {
   const page = await visit(hub, '/account/connect?client=cursor&reach=all&credential=none');
   await page.getByText('Waiting for Cursor…').waitFor();

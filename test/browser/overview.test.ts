@@ -52,7 +52,7 @@ test('servers that are being installed need no person, say so with the time it t
   const list = page.getByRole('list', { name: 'Servers' });
   await expect.poll(() => list.getByText('Waiting to install', { exact: true }).count()).toBe(1);
   await expect.poll(() => list.getByText('Installing', { exact: true }).count()).toBe(upstreamLimits.installsAtOnce);
-  expect(await list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
+  await expect.poll(() => list.getByText(/\d+ (?:s|min) so far$/).count()).toBe(names.length);
 });
 
 test('a server whose settings cannot be used says what is wrong with them, and leads to where they are corrected', async () => {

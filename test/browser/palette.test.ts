@@ -156,8 +156,10 @@ test('keys lead to pages, to the search of a page and to their own list, and do 
     await page.keyboard.press(letter);
     await heading(page, name);
   }
-  await page.keyboard.press('/');
   const search = page.getByLabel('Search servers');
+  // It comes with the servers, after the heading.
+  await search.waitFor();
+  await page.keyboard.press('/');
   await page.keyboard.type('ga?/');
   await settled(page);
   expect(new URL(page.url()).pathname).toBe('/servers');

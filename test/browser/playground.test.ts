@@ -6,7 +6,7 @@ import { askingStdio } from '../kit/asking.ts';
 import { type Hostile, hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
-import { follow, visit, violationsInEveryLook } from './kit.ts';
+import { copied, follow, visit, violationsInEveryLook } from './kit.ts';
 
 // The tool playground: forms made of schemas, calls, what comes back.
 
@@ -320,7 +320,7 @@ test('text that is no JSON is not run, and no earlier value in its place', async
   await field.fill('{"a":2');
   await page.getByText('is no JSON').waitFor();
   await page.getByRole('button', { name: 'Copy as curl' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('{"toolName":"careful","arguments":{}}');
+  await expect.poll(() => copied(page)).toContain('{"toolName":"careful","arguments":{}}');
   await page.getByRole('button', { name: 'Run' }).click();
   await field.fill('{"a":2}');
   await page.getByRole('button', { name: 'Run' }).click();
@@ -418,11 +418,10 @@ test('a call is copied as curl and as a client call', async () => {
   const page = await visit(hub, '/tools?server=lab&tool=progress');
   await page.getByLabel('steps').fill('2');
   await page.getByRole('button', { name: 'Copy as curl' }).click();
-  const curl = await page.evaluate(() => navigator.clipboard.readText());
-  expect(curl).toContain(`'${hub.url}/api/tools/call/lab'`);
-  expect(curl).toContain('{"toolName":"progress","arguments":{"steps":2}}');
+  await expect.poll(() => copied(page)).toContain(`'${hub.url}/api/tools/call/lab'`);
+  expect(await copied(page)).toContain('{"toolName":"progress","arguments":{"steps":2}}');
   await page.getByRole('button', { name: 'Copy as client call' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`${hub.url}/mcp/lab`);
+  await expect.poll(() => copied(page)).toContain(`${hub.url}/mcp/lab`);
 });
 
 test('a user finds the tools within reach, and no other server', async () => {

@@ -113,16 +113,19 @@ function watchShifts(page: Page): Promise<Disposable> {
 async function settled(page: Page): Promise<Watched> {
   // A dialog hides it from roles.
   await page.locator('h1').waitFor();
-  await until('the page is complete', async () => {
-    const waits = waitsForAnswers(page);
-    const still = await page.evaluate(() => {
-      const { lastChange } = (window as unknown as { seen: Watched }).seen;
-      const loading = document.querySelector('[role=status][aria-label^="Loading"]');
-      return loading === null && performance.now() - lastChange > 100;
+  let seen: Watched;
+  do {
+    await until('the page has all its answers', () => !waitsForAnswers(page));
+    // By timers of the page: each look from here would be work for it as well.
+    seen = await page.evaluate(async () => {
+      const { seen } = window as unknown as { seen: Watched };
+      const isLoading = () => document.querySelector('[role=status][aria-label^="Loading"]') !== null;
+      const restMs = () => seen.lastChange + 100 - performance.now();
+      while (isLoading() || restMs() > 0) await new Promise((later) => setTimeout(later, Math.max(restMs(), 20)));
+      return seen;
     });
-    return still && !waits && !waitsForAnswers(page);
-  });
-  return page.evaluate(() => (window as unknown as { seen: Watched }).seen);
+  } while (waitsForAnswers(page));
+  return seen;
 }
 
 const look = (path: string, width: number): Promise<Page> =>

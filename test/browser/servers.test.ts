@@ -7,7 +7,7 @@ import { oauthFixture } from '../kit/oauth-server.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { zip } from '../kit/zip.ts';
 import { until } from '../kit/until.ts';
-import { closePages, follow, visit, violations, violationsAt } from './kit.ts';
+import { closePages, follow, visit, violations, violationsAt, waitsForAnswers } from './kit.ts';
 
 // The servers: how they are, how they come, change and go.
 
@@ -97,8 +97,11 @@ describe('the list', () => {
     const toggle = page.getByRole('switch', { name: 'Enable alpha' });
     await toggle.click();
     await page.getByRole('list', { name: 'Servers' }).getByText('Disabled').waitFor();
+    // It is shown before the hub has done it.
+    await hub.connected(3);
     await toggle.click();
     await hub.connected(4);
+    await until('the page has all its answers', () => !waitsForAnswers(page));
     await page.route('**/servers/alpha/toggle', (route) =>
       route.fulfill({ status: 403, json: { success: false, message: 'Not today.' } }),
     );
@@ -531,7 +534,8 @@ describe('a server', () => {
     await expect.poll(kept).toMatchObject({ description: 'second' });
     // A user who has saved and begins again has seen what others did between.
     const words = page.getByLabel('Description');
-    if (!(await words.isVisible())) await page.getByText('More', { exact: true }).click();
+    // The fields are there again once what was saved is shown.
+    await words.waitFor();
     await api(hub, 'PUT', '/servers/slow', { token: admin, body: { config: { description: 'of another' } } });
     await expect.poll(() => words.inputValue()).toBe('of another');
     await words.fill('third');
@@ -595,6 +599,8 @@ describe('a new server', () => {
     await page.getByLabel('Name', { exact: true }).fill('by-hand');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: /by-hand/, level: 1 }).waitFor();
+    // The button that opened the dialog is on the page before.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('main');
 
     await follow(page, '/servers?add=form');
     await page.getByLabel('Name', { exact: true }).fill('dropped');
@@ -644,7 +650,20 @@ describe('a new server', () => {
     expect(await page.getByLabel('Environment: TOKEN').inputValue()).toBe('abc');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.waitForURL(/\/servers\/by-line/);
-    await page.getByText('The program exited with code 3 and said nothing.').waitFor();
+    await page.getByText('The program exited with code 3 and did not say why.').waitFor();
+  });
+
+  test('has its environment filled in with the keyboard alone', async () => {
+    const page = await visit(hub, '/servers?add=form');
+    await page.getByRole('button', { name: 'Add a line' }).press('Enter');
+    await page.keyboard.type('TOKEN');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('abc');
+    expect(await page.getByLabel('Environment: TOKEN').inputValue()).toBe('abc');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Environment: Name').waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Add a line');
   });
 
   test('is found by the names of its tools', async () => {

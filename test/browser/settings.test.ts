@@ -110,7 +110,7 @@ describe('settings that several change', () => {
     const networks = ['10.2.0.0/16', '10.1.0.0/16'];
     const saved = { listPageSize: 70, activityLog: { storeToolPayload: true }, network: { allowedCidrs: networks } };
     expect((await stored())['systemConfig']).toMatchObject(saved);
-    expect(await cidrs.inputValue()).toBe(networks.join('\n'));
+    await expect.poll(() => cidrs.inputValue()).toBe(networks.join('\n'));
     // What is saved is typed no longer: the next change of another is shown.
     await api(hub, 'PUT', '/system-config', { token: admin, body: { listPageSize: 0, network: { allowedCidrs: [] } } });
     await expect.poll(() => size.inputValue()).toBe('0');

@@ -32,12 +32,15 @@ export class ApiError extends Error {
   readonly asked: FactorAsked | undefined;
   /** `message` by name, where the hub gives one. */
   readonly said: Refusal['said'];
+  /** What the page needs is not on this hub, which runs without a database: trying again changes nothing. */
+  readonly hasNoDatabase: boolean;
 
   constructor(status: number, message: string, { errors = [], error, said, ...asked }: Refusal = {}) {
     super(message);
     this.status = status;
     this.problems = errors;
     this.said = said;
+    this.hasNoDatabase = error === 'no_database';
     const { challenge, methods = [], passkey } = asked;
     if (error === 'second_factor_required' && challenge !== undefined)
       this.asked = { challenge, methods, ...(passkey && { passkey }) };

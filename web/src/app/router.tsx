@@ -19,7 +19,7 @@ import { Crashed, Forbidden, NotFound } from './dead-ends.tsx';
 import { Shell } from './shell.tsx';
 
 /**
- * Every page by its address; the first parts are known to the hub too (`src/http/dashboard/files.ts`). Each page is
+ * Every page by its address; the first parts are known to the hub too (`src/http/frame/taken-paths.ts`). Each page is
  * loaded when it is opened.
  */
 
@@ -249,14 +249,14 @@ const audit = createRoute({
 const pins = createRoute({
   getParentRoute: () => admin,
   path: '/pins',
-  component: page(() => import('../pages/governance/pins.tsx'), 'Pins', 'governance'),
+  component: page(() => import('../pages/governance/pins.tsx'), 'Pins', 'governance', 'remarks'),
 });
 
 const policies = createRoute({
   getParentRoute: () => admin,
   path: '/policies',
   validateSearch: texts('open'),
-  component: page(() => import('../pages/policies/policies.tsx'), 'Policies', 'policies', 'governance'),
+  component: page(() => import('../pages/policies/policies.tsx'), 'Policies', 'policies', 'governance', 'remarks'),
 });
 
 const approvals = createRoute({

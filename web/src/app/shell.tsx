@@ -8,6 +8,7 @@ import { meQuery, queryClient } from '../api/queries.ts';
 import { session } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
 import { needTexts } from '../i18n/i18n.ts';
+import { focusPage } from '../lib/focus-page.ts';
 import { lazily } from '../lib/lazily.tsx';
 import { useStore } from '../lib/store.ts';
 import { Failure } from '../ui/failure.tsx';
@@ -35,6 +36,7 @@ export function Shell() {
   // Stays until the recovery codes were seen.
   if (mustSetUp && !isSettingUp) setSettingUp(true);
   useLogInAgain();
+  useFocusOnPage();
   // Who has to set up a second factor first hears of nothing yet.
   useEffect(() => (mustSetUp ? undefined : followChanges()), [mustSetUp]);
   useShortcuts(isSettingUp ? undefined : me.data);
@@ -99,6 +101,18 @@ function useLogInAgain(): void {
       });
     });
   }, [router]);
+}
+
+/** Where the button that led to another page went with the last one, the page that has come gets the focus. */
+function useFocusOnPage(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        if (fromLocation && pathChanged && document.activeElement === document.body) focusPage();
+      }),
+    [router],
+  );
 }
 
 function ConnectionBanner() {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { problemNamed } from '../../../src/core/problems.ts';
 import { reasonWords } from '../../../src/core/reasons.ts';
 import { problemIn, reasonIn, sentenceIn } from './hub-texts.ts';
-import { problems, reasons } from './languages/zh/hub.ts';
+import { reasons } from './languages/zh/hub.ts';
+import { problems } from './languages/zh/problems.ts';
 import { sentences } from './languages/zh/sentences.ts';
 
 test('a reason is in the language of the page, with what its values are written as, and in English where it has no words', async () => {
@@ -18,6 +19,9 @@ test('a reason is in the language of the page, with what its values are written 
   const message = 'may have 64 characters at most';
   const said = problemNamed(message);
   expect(problemIn({ message, ...(said && { said }) })).toBe('最多 64 个字符。');
+  const range = 'expected a whole number from 1 to 60 seconds, found 0';
+  const outside = problemNamed(range);
+  expect(problemIn({ message: range, ...(outside && { said: outside }) })).toBe('应为 1 到 60 之间的整数（秒）。');
   expect(problemIn({ message: 'is odd' })).toBeUndefined();
   expect(sentenceIn({ code: 'not_known', values: {} })).toBeUndefined();
   await i18next.changeLanguage('en');

@@ -7,6 +7,9 @@ export type ReasonTexts = Readonly<Record<ServerReason['code'], { readonly text:
 /** The sentences of the hub by name (`core/sentences.ts`), with places for their values. */
 export type SentenceTexts = Readonly<Record<string, string>>;
 
+/** The remarks of the hub by name (`core/remarks.ts`), with places for their values. */
+export type RemarkTexts = Readonly<Record<string, string>>;
+
 /** What is wrong with a value, by name (`core/problems.ts`), with places for what it names. */
 export type ProblemTexts = Readonly<Record<string, string>>;
 
@@ -15,6 +18,8 @@ export interface HubTexts {
   readonly reasons: ReasonTexts;
   readonly sentences: SentenceTexts;
   readonly problems: ProblemTexts;
+  /** Loaded with the pages that need them. */
+  readonly remarks: RemarkTexts;
 }
 
 /** The same of a language that is behind. */
@@ -22,6 +27,7 @@ export interface SomeHubTexts {
   readonly reasons?: Partial<ReasonTexts> | undefined;
   readonly sentences?: SentenceTexts | undefined;
   readonly problems?: ProblemTexts | undefined;
+  readonly remarks?: RemarkTexts | undefined;
 }
 
 /** A reason in the language of the page; in English where it has no words for it. */
@@ -40,9 +46,14 @@ export function sentenceIn(said: { readonly code: string; readonly values: Value
   return said && wordsOf(`sentences.${said.code}`, said.values);
 }
 
+/** A remark of the hub in the language of the page; undefined where that has no words for it. */
+export function remarkIn(said: { readonly code: string; readonly values: Values } | undefined): string | undefined {
+  return said && wordsOf(`remarks.${said.code}`, said.values);
+}
+
 interface Problem {
   readonly message: string;
-  readonly said?: { readonly code: string; readonly values: Values };
+  readonly said?: { readonly code: string; readonly values: Values } | undefined;
 }
 
 /** What is wrong with a value, in the language of the page; undefined where that has no words for it. */

@@ -89,7 +89,9 @@ async function loadOne(tag: Tag): Promise<void> {
   await Promise.all(
     [...parts].map((part) =>
       once(`${tag} ${part}`, async () => {
-        i18next.addResourceBundle(tag, 'translation', await later[part]?.(), true);
+        // What the hub says is not among the texts of the pages.
+        const namespace = part === 'remarks' ? 'hub' : 'translation';
+        i18next.addResourceBundle(tag, namespace, await later[part]?.(), true);
       }),
     ),
   );

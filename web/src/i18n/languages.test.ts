@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { problemTable } from '../../../src/core/problems.ts';
 import { reasonTable } from '../../../src/core/reasons.ts';
+import { remarkTable } from '../../../src/core/remarks.ts';
 import { sentenceTable } from '../../../src/core/sentences.ts';
 import { languages, tags } from './i18n.ts';
 
@@ -36,14 +37,14 @@ async function allOf(tag: (typeof tags)[number]) {
 async function faultsOf(tag: (typeof tags)[number]): Promise<{ behind: string[]; wrong: string[] }> {
   const { texts: english } = await allOf('en');
   const { texts, hub } = await allOf(tag);
-  const ofHub = { reasons: reasonTable, sentences: sentenceTable, problems: problemTable };
+  const ofHub = { reasons: reasonTable, sentences: sentenceTable, problems: problemTable, remarks: remarkTable };
   const wanted = inFormsOf(tag, flat({ ...english, ...(hub && ofHub) }));
   const given = flat({ ...texts, ...hub });
   const differs = (path: string, text: string) => {
     const has = placesIn(text);
     const wants = placesIn(wanted.get(path));
     // "Its only tool" needs no number, and a sentence may leave out what the page shows anyway.
-    const mayLeaveOut = path.endsWith('_one') || path.startsWith('sentences.') || path.startsWith('problems.');
+    const mayLeaveOut = /^(?:sentences|problems|remarks)\.|_one$/.test(path);
     return mayLeaveOut ? has.some((place) => !wants.includes(place)) : has.join() !== wants.join();
   };
   return {

@@ -43,8 +43,7 @@ export function SecondFactor() {
     done: ({ data }) => setBegun(data),
   });
   const [isAdding, setAdding] = useState(false);
-  if (state.error) return <Failure error={state.error} retry={() => void state.refetch()} />;
-  if (!state.data) return <Loading />;
+  // Shown once, and lost if anything else took their place.
   if (codes) return <RecoveryCodes codes={codes} onDone={() => setCodes(undefined)} />;
   if (begun)
     return (
@@ -67,6 +66,8 @@ export function SecondFactor() {
         }}
       />
     );
+  if (state.error) return <Failure error={state.error} retry={() => void state.refetch()} />;
+  if (!state.data) return <Loading />;
   const { totp, passkeys } = state.data;
   const hasOne = totp !== null || passkeys.length > 0;
   return (

@@ -11,7 +11,7 @@ import { boot, icon } from '../boot.ts';
 import { chooseLanguage, languages, tags } from '../i18n/i18n.ts';
 import { useStore } from '../lib/store.ts';
 import { Button } from '../ui/button.tsx';
-import { Select } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
 
 const route = getRouteApi('/login');
 

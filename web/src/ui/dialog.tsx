@@ -3,7 +3,7 @@ import { Dialog as Radix } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
-import { focusItself } from '../lib/focus.ts';
+import { focusItself, useFocusBack } from '../lib/focus.ts';
 import { IconButton } from './button.tsx';
 import { confirm, type Question } from './confirm.tsx';
 
@@ -24,6 +24,7 @@ interface DialogProps {
  */
 export function Dialog({ open, onClose, title, description, wide = false, question, children }: DialogProps) {
   const { t } = useTranslation();
+  const giveBack = useFocusBack();
   const typed = useRef(false);
   const dropTyped = {
     title: t('common.dropTitle'),
@@ -43,6 +44,7 @@ export function Dialog({ open, onClose, title, description, wide = false, questi
           {...(description === undefined && { 'aria-describedby': undefined })}
           tabIndex={-1}
           onOpenAutoFocus={focusItself}
+          onCloseAutoFocus={giveBack}
           onInput={({ target }) => {
             const searches = target instanceof HTMLInputElement && target.type === 'search';
             if (!searches) typed.current = true;

@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { focusItself } from '../lib/focus.ts';
+import { focusItself, useFocusBack } from '../lib/focus.ts';
 import { IconButton } from './button.tsx';
 
 interface DrawerProps {
@@ -16,6 +16,7 @@ interface DrawerProps {
 /** One thing of a list, beside it; the whole page on phones. It is open as long as it is there. */
 export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   const { t } = useTranslation();
+  const giveBack = useFocusBack();
   return (
     <Radix.Root open onOpenChange={(next) => next || onClose()}>
       <Radix.Portal>
@@ -24,6 +25,7 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
           aria-describedby={undefined}
           tabIndex={-1}
           onOpenAutoFocus={focusItself}
+          onCloseAutoFocus={giveBack}
           className="lifted animate-appear fixed inset-y-0 right-0 z-50 flex w-full flex-col outline-none sm:max-w-xl"
         >
           <div className="border-line flex items-center gap-4 border-b px-5 py-3">

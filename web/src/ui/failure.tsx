@@ -30,7 +30,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
       <CircleAlert size={22} aria-hidden className="text-bad mb-2" />
       <p className="font-medium">{t('failure.title')}</p>
       <p className="text-soft mt-1 max-w-lg text-sm break-words">{words(error)}</p>
-      {retry && (
+      {retry && !(error instanceof ApiError && error.hasNoDatabase) && (
         <Button icon={RotateCw} className="mt-4" onClick={retry}>
           {t('common.retry')}
         </Button>

@@ -1,11 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
-
-const controlClass = cx(
-  'min-h-9 rounded-md border border-edge bg-raised px-2.5 py-1.5 text-sm text-ink shadow-xs pointer-coarse:min-h-10 pointer-coarse:text-base',
-  'aria-invalid:border-bad disabled:opacity-60 focus-visible:outline-offset-0',
-);
+import { controlClass, Select, type SelectProps } from './select.tsx';
 
 export const inputClass = cx(controlClass, 'w-full');
 
@@ -76,23 +72,6 @@ export function TextAreaField({ label, hint, error, optional, className, code, .
   const look = cx(inputClass, 'resize-y', code && 'font-mono text-xs pointer-coarse:text-sm');
   return (
     <Field {...field}>{(bind) => <textarea rows={4} spellCheck={!code} className={look} {...input} {...bind} />}</Field>
-  );
-}
-
-type SelectProps = ComponentProps<'select'> & {
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-};
-
-/** The browser's own: it is the one every reader and every phone knows. */
-export function Select({ options, className, ...rest }: SelectProps) {
-  return (
-    <select className={cx(controlClass, 'max-w-full pr-7', className)} {...rest}>
-      {options.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Plus, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { useLineFocus } from '../lib/focus.ts';
 import { Button, IconButton } from './button.tsx';
 import { inputClass } from './field.tsx';
 
@@ -40,10 +41,11 @@ interface KeyValuesProps {
 /** Names and values, like an environment. What looks like a secret is not shown while it is typed. */
 export function KeyValues({ label, rows, onChange, errorOf }: KeyValuesProps) {
   const { t } = useTranslation();
+  const lines = useLineFocus(rows.length);
   const change = (id: number, part: Partial<Row>) =>
     onChange(rows.map((row) => (row.id === id ? { ...row, ...part } : row)));
   return (
-    <fieldset className="flex flex-col gap-1.5">
+    <fieldset ref={lines} className="flex flex-col gap-1.5">
       <legend className="mb-1 text-sm font-medium">{label}</legend>
       {rows.map(({ id, key, value }) => (
         <div key={id} className="flex flex-col gap-1">

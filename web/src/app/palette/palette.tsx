@@ -4,6 +4,8 @@ import { type KeyboardEvent, useDeferredValue, useId, useMemo, useRef, useState 
 import { useTranslation } from 'react-i18next';
 import type { Me } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
+import { focusPage } from '../../lib/focus-page.ts';
+import { useFocusBack } from '../../lib/focus.ts';
 import { many } from '../../lib/format.ts';
 import { overlay } from '../shortcuts.ts';
 import { type Entry, useEntries } from './entries.ts';
@@ -107,7 +109,7 @@ export function Palette({ me, typed }: PaletteProps) {
 
 /** Where the focus goes: into the field, and afterwards to where it was, or to the page that was chosen. */
 function useFocus() {
-  const [before] = useState(() => document.activeElement);
+  const giveBack = useFocusBack();
   const moved = useRef(false);
   const field = useRef<HTMLInputElement>(null);
   const focus = {
@@ -117,9 +119,9 @@ function useFocus() {
       field.current?.focus();
     },
     onCloseAutoFocus(event: Event) {
+      if (!moved.current) return giveBack(event);
       event.preventDefault();
-      if (!moved.current && before instanceof HTMLElement && before.isConnected) before.focus();
-      else document.querySelector<HTMLElement>('main')?.focus();
+      focusPage();
     },
   };
   const leave = () => {

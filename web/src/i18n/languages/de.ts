@@ -3,14 +3,15 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './de/account.ts';
 import * as connect from './de/connect.ts';
 import * as login from './de/login.ts';
-import { problems, reasons } from './de/hub.ts';
+import { reasons } from './de/hub.ts';
+import { problems } from './de/problems.ts';
 import { sentences } from './de/sentences.ts';
 import * as overview from './de/overview.ts';
 import * as palette from './de/palette.ts';
 import * as servers from './de/servers.ts';
 import * as shell from './de/shell.ts';
 
-export const hub: HubTexts = { reasons, sentences, problems };
+export const hub: Omit<HubTexts, 'remarks'> = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,
@@ -37,4 +38,5 @@ export const later: LaterTexts = {
   overrides: () => import('./de/overrides.ts'),
   own: () => import('./de/own.ts'),
   guards: () => import('./de/guards.ts'),
+  remarks: () => import('./de/remarks.ts'),
 };

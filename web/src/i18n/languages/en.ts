@@ -33,4 +33,6 @@ export const later = {
   overrides: () => import('./en/overrides.ts'),
   own: () => import('./en/own.ts'),
   guards: () => import('./en/guards.ts'),
+  /** What the hub says in English already. */
+  remarks: () => Promise.resolve({ remarks: {} }),
 };

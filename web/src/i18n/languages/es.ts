@@ -3,14 +3,15 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './es/account.ts';
 import * as connect from './es/connect.ts';
 import * as login from './es/login.ts';
-import { problems, reasons } from './es/hub.ts';
+import { reasons } from './es/hub.ts';
+import { problems } from './es/problems.ts';
 import { sentences } from './es/sentences.ts';
 import * as overview from './es/overview.ts';
 import * as palette from './es/palette.ts';
 import * as servers from './es/servers.ts';
 import * as shell from './es/shell.ts';
 
-export const hub: HubTexts = { reasons, sentences, problems };
+export const hub: Omit<HubTexts, 'remarks'> = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,
@@ -37,4 +38,5 @@ export const later: LaterTexts = {
   overrides: () => import('./es/overrides.ts'),
   own: () => import('./es/own.ts'),
   guards: () => import('./es/guards.ts'),
+  remarks: () => import('./es/remarks.ts'),
 };

@@ -3,14 +3,15 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './fr/account.ts';
 import * as connect from './fr/connect.ts';
 import * as login from './fr/login.ts';
-import { problems, reasons } from './fr/hub.ts';
+import { reasons } from './fr/hub.ts';
+import { problems } from './fr/problems.ts';
 import { sentences } from './fr/sentences.ts';
 import * as overview from './fr/overview.ts';
 import * as palette from './fr/palette.ts';
 import * as servers from './fr/servers.ts';
 import * as shell from './fr/shell.ts';
 
-export const hub: HubTexts = { reasons, sentences, problems };
+export const hub: Omit<HubTexts, 'remarks'> = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,
@@ -37,4 +38,5 @@ export const later: LaterTexts = {
   overrides: () => import('./fr/overrides.ts'),
   own: () => import('./fr/own.ts'),
   guards: () => import('./fr/guards.ts'),
+  remarks: () => import('./fr/remarks.ts'),
 };

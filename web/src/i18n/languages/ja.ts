@@ -3,14 +3,15 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './ja/account.ts';
 import * as connect from './ja/connect.ts';
 import * as login from './ja/login.ts';
-import { problems, reasons } from './ja/hub.ts';
+import { reasons } from './ja/hub.ts';
+import { problems } from './ja/problems.ts';
 import { sentences } from './ja/sentences.ts';
 import * as overview from './ja/overview.ts';
 import * as palette from './ja/palette.ts';
 import * as servers from './ja/servers.ts';
 import * as shell from './ja/shell.ts';
 
-export const hub: HubTexts = { reasons, sentences, problems };
+export const hub: Omit<HubTexts, 'remarks'> = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,
@@ -37,4 +38,5 @@ export const later: LaterTexts = {
   overrides: () => import('./ja/overrides.ts'),
   own: () => import('./ja/own.ts'),
   guards: () => import('./ja/guards.ts'),
+  remarks: () => import('./ja/remarks.ts'),
 };

@@ -3,7 +3,8 @@ import type { FirstTexts, LaterTexts } from '../texts.ts';
 import * as account from './zh/account.ts';
 import * as connect from './zh/connect.ts';
 import * as login from './zh/login.ts';
-import { problems, reasons } from './zh/hub.ts';
+import { reasons } from './zh/hub.ts';
+import { problems } from './zh/problems.ts';
 import { sentences } from './zh/sentences.ts';
 import * as overview from './zh/overview.ts';
 import * as palette from './zh/palette.ts';
@@ -11,7 +12,7 @@ import * as servers from './zh/servers.ts';
 import * as shell from './zh/shell.ts';
 
 /** 英文由 Hub 给出的句子。 */
-export const hub: HubTexts = { reasons, sentences, problems };
+export const hub: Omit<HubTexts, 'remarks'> = { reasons, sentences, problems };
 
 export const texts: FirstTexts = {
   ...shell,
@@ -38,4 +39,5 @@ export const later: LaterTexts = {
   overrides: () => import('./zh/overrides.ts'),
   own: () => import('./zh/own.ts'),
   guards: () => import('./zh/guards.ts'),
+  remarks: () => import('./zh/remarks.ts'),
 };

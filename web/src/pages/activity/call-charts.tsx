@@ -5,7 +5,7 @@ import { statsQuery, timelineQuery } from '../../api/records.ts';
 import type { ActivityGroup, ActivityTimeline } from '../../api/types.ts';
 import { count, duration, many, percent } from '../../lib/format.ts';
 import { Chart, Charts, type Series } from '../../ui/chart.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { CallsChart, LatencyChart, NoCalls, WithBuckets } from '../overview/charts.tsx';
 import type { Chosen } from './period.tsx';

@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useMe } from '../../api/queries.ts';
 import { choicesQuery } from '../../api/records.ts';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { statuses, unknownServer, useServerName } from './outcome.tsx';
 
 const route = getRouteApi('/shell/activity');

@@ -6,7 +6,7 @@ import { hoursQuery, type Period } from '../../api/records.ts';
 import type { ActivityBucket } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { count, dayName, many } from '../../lib/format.ts';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Loading, Panel } from '../../ui/page.tsx';
 import type { Chosen } from './period.tsx';
 

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { type Period, type Span, spans } from '../../api/records.ts';
 import { dateTime } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { allFailed, filterNames } from './filters.tsx';
 
 const route = getRouteApi('/shell/activity');

@@ -2,11 +2,12 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Download, FileClock, SearchX, ShieldCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { apiUrl } from '../../api/client.ts';
+import { ApiError, apiUrl } from '../../api/client.ts';
 import { useDelayed } from '../../lib/delayed.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { inputClass, Select } from '../../ui/field.tsx';
+import { inputClass } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { Chain } from './chain.tsx';
@@ -20,7 +21,9 @@ const route = getRouteApi('/shell/admin/audit');
 export function Audit() {
   const { t } = useTranslation();
   const check = useQuery(checkQuery);
-  const actions = (
+  const found = useRecords();
+  // There is no audit log to check or to export either.
+  const actions = !hasNoDatabase(found.error) && (
     <>
       <Button icon={ShieldCheck} busy={check.isFetching} onClick={() => void check.refetch()}>
         {t('audit.check')}
@@ -35,8 +38,8 @@ export function Audit() {
     <Page title={t('nav.audit')} lead={t('audit.lead')} actions={actions}>
       <Chain check={check} />
       <section aria-label={t('audit.list')} className="panel min-w-0">
-        <Filters />
-        <Content />
+        {!hasNoDatabase(found.error) && <Filters />}
+        <Content found={found} />
       </section>
     </Page>
   );
@@ -125,12 +128,21 @@ function Day({ label, value, onChange }: DayProps) {
   );
 }
 
-function Content() {
+/** The records that fit what is asked for. */
+function useRecords() {
+  const { actor, action, target, since, until } = route.useSearch();
+  const filter = useDelayed(JSON.stringify({ actor, action, target, since, until }), 250);
+  return { ...useInfiniteQuery(auditQuery(JSON.parse(filter) as AuditFilter)), isFiltered: filter !== '{}' };
+}
+
+function hasNoDatabase(error: unknown): boolean {
+  return error instanceof ApiError && error.hasNoDatabase;
+}
+
+function Content({ found }: { readonly found: ReturnType<typeof useRecords> }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/audit' });
-  const { record: open, actor, action, target, since, until } = route.useSearch();
-  const filter = useDelayed(JSON.stringify({ actor, action, target, since, until }), 250);
-  const found = useInfiniteQuery(auditQuery(JSON.parse(filter) as AuditFilter));
+  const { record: open } = route.useSearch();
   const show = (record: string | undefined) =>
     void navigate({ search: (old) => ({ ...old, record }), replace: true, resetScroll: false });
   if (found.isPending) return <Loading rows={8} />;
@@ -138,7 +150,7 @@ function Content() {
   const records = found.data.pages.flat();
   const shown = records.find(({ id }) => String(id) === open);
   if (records.length === 0)
-    return filter === '{}' ? (
+    return !found.isFiltered ? (
       <Empty icon={FileClock} title={t('audit.emptyTitle')} text={t('audit.emptyText')} />
     ) : (
       <Empty icon={SearchX} title={t('audit.noneTitle')} text={t('audit.noneText')}>

@@ -178,7 +178,7 @@ function Known({ q, category, onTake }: KnownProps) {
       {shown.length === 0 ? (
         <Empty title={t('catalog.noneKnown')} />
       ) : (
-        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3" aria-label={t('catalog.knownList')}>
+        <ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3" aria-label={t('catalog.knownList')}>
           {shown.map((server) => (
             <KnownCard key={server.name} server={server} programs={me.isAdmin} onTake={onTake} />
           ))}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { groupsQuery, serversQuery } from '../../api/queries.ts';
 import { boot } from '../../boot.ts';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import type { Part } from './choices.ts';
 import { Option, Options } from './option.tsx';
 

@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -45,16 +46,13 @@ export function withToken({ installUrl, ...snippet }: Snippet, token: string): S
   return { ...snippet, text: text.replaceAll('YOUR_ACCESS_KEY', () => token) };
 }
 
-export function ClientSnippet({
-  snippet: { title, where, language, text, installUrl, command },
-}: {
-  readonly snippet: Snippet;
-}) {
+export function ClientSnippet({ snippet }: { readonly snippet: Snippet }) {
   const { t } = useTranslation();
+  const { title, language, text, installUrl, command } = snippet;
   return (
     <div className="flex flex-col gap-3">
       <p className="text-soft text-sm break-words">
-        {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where })}
+        {language === 'shell' ? t('connect.inTerminal') : t('connect.where', { where: placeOf(t, snippet) })}
       </p>
       <Code label={t('connect.snippet', { client: title })} text={text} />
       {command !== undefined && (
@@ -73,4 +71,12 @@ export function ClientSnippet({
       )}
     </div>
   );
+}
+
+/** Where a text belongs. Of some clients the hub says more than the name of a file, in English. */
+function placeOf(t: TFunction, { client, where, text }: Snippet): string {
+  const [file = ''] = where.split(/,? /, 1);
+  if (client === 'cursor') return t('connect.inProject', { file });
+  if (client === 'vscode') return t('connect.inCommand', { file });
+  return client === 'codex' && text.includes('TOOLHUB_TOKEN') ? t('connect.inVariable', { file }) : where;
 }

@@ -8,7 +8,7 @@ import { boot } from '../../boot.ts';
 import { count, many, percent, short } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { GroupDialog } from '../groups/group-dialog.tsx';
 import { type BilledTool, billed, byServer, idOf, type KnownCalls, sumOf, usedOf } from './bill.ts';

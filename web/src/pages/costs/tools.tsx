@@ -6,7 +6,7 @@ import { count, many, relative, short } from '../../lib/format.ts';
 import { useNow } from '../../lib/now.ts';
 import { Bar } from '../../ui/bar.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { Switch } from '../../ui/switch.tsx';

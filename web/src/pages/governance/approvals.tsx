@@ -14,11 +14,13 @@ import { Failure } from '../../ui/failure.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { Notifications } from './notifications.tsx';
 import { approvalQuery, approvalsQuery } from './queries.ts';
+import { useRowFocus } from './row-focus.ts';
 
 /** Calls that wait for the yes of a person: for those who may give it, and for those whose calls they are. */
 export function Approvals() {
   const { t } = useTranslation();
   const found = useQuery(approvalsQuery);
+  const rows = useRowFocus();
   const waiting = found.data?.filter(({ state }) => state === 'waiting') ?? [];
   const decided = found.data?.filter(({ state }) => state !== 'waiting') ?? [];
   return (
@@ -28,7 +30,7 @@ export function Approvals() {
       ) : !found.data ? (
         <Loading />
       ) : (
-        <>
+        <div {...rows} className="flex flex-col gap-5">
           <Notifications />
           <Panel title={t('approvals.waiting')} flush>
             {waiting.length === 0 ? (
@@ -50,7 +52,7 @@ export function Approvals() {
               </ul>
             </Panel>
           )}
-        </>
+        </div>
       )}
     </Page>
   );
@@ -67,7 +69,7 @@ function Waiting({ approval }: { readonly approval: Approval }) {
   const from = [client, address].filter(Boolean).join(', ');
   const asked = who === 'admin' ? t('approvals.admins') : t('approvals.group', { group: who });
   return (
-    <li className="flex flex-col gap-2 px-4 py-3" aria-label={`${server}/${tool}`}>
+    <li className="flex flex-col gap-2 px-4 py-3" tabIndex={-1} aria-label={`${server}/${tool}`}>
       <p className="flex flex-wrap items-center gap-2 text-sm font-medium wrap-anywhere">
         {server}/{tool} <Badge>{policy}</Badge>
       </p>

@@ -6,6 +6,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import { systemQuery, useChangeSystem } from '../../api/system.ts';
 import type { Pin } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
+import { remarkIn } from '../../i18n/hub-texts.ts';
 import { useAction } from '../../lib/action.ts';
 import { count, dateTime } from '../../lib/format.ts';
 import { BeforeAfter } from '../../ui/before-after.tsx';
@@ -13,10 +14,11 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { changesOf } from '../../lib/changes.ts';
 import { pinsQuery } from './queries.ts';
+import { useRowFocus } from './row-focus.ts';
 
 /** As many of a server as are drawn at once. */
 const shownAtOnce = 200;
@@ -35,6 +37,7 @@ export function Pins() {
   const { t } = useTranslation();
   const found = useQuery(pinsQuery);
   const [filter, setFilter] = useState(all);
+  const rows = useRowFocus();
   const pins = found.data ?? [];
   const shown = pins.filter(
     ({ server, state, risk }) =>
@@ -54,13 +57,13 @@ export function Pins() {
           <Empty icon={PinIcon} title={t('pins.emptyTitle')} text={t('pins.emptyText')} />
         </div>
       ) : (
-        <>
+        <div {...rows} className="flex flex-col gap-5">
           <Filters pins={pins} filter={filter} onChange={setFilter} />
           {servers.length === 0 && <p className="text-soft text-sm">{t('pins.noneFits')}</p>}
           {servers.map((server) => (
             <OfServer key={server} server={server} pins={shown.filter((pin) => pin.server === server)} />
           ))}
-        </>
+        </div>
       )}
     </Page>
   );
@@ -173,11 +176,11 @@ const risks: Record<Pin['risk'], Tone> = { none: 'plain', low: 'warn', high: 'ba
 
 function Waiting({ pin }: { readonly pin: Pin }) {
   const { t } = useTranslation();
-  const { server, kind, name, state, risk, reasons, since } = pin;
+  const { server, kind, name, state, risk, reasons, said, since } = pin;
   const decide = useDecision(server);
   const act = (decision: Decision) => decide.mutate({ decision, pins: [pin] });
   return (
-    <li className="flex flex-col gap-2 px-4 py-3" aria-label={`${t(`pins.kinds.${kind}`)} ${name}`}>
+    <li className="flex flex-col gap-2 px-4 py-3" tabIndex={-1} aria-label={`${t(`pins.kinds.${kind}`)} ${name}`}>
       <p className="flex flex-wrap items-center gap-2 text-sm font-medium wrap-anywhere">
         <span className="text-soft font-normal">{t(`pins.kinds.${kind}`)}</span> {name}
         <Badge>{t(`pins.states.${state}`)}</Badge>
@@ -185,8 +188,8 @@ function Waiting({ pin }: { readonly pin: Pin }) {
       </p>
       {reasons.length > 0 && (
         <ul className="text-soft list-disc pl-5 text-xs">
-          {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+          {reasons.map((reason, at) => (
+            <li key={reason}>{remarkIn(said[at]) ?? reason}</li>
           ))}
         </ul>
       )}

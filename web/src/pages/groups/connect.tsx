@@ -10,7 +10,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Loading, Panel } from '../../ui/page.tsx';
 
 const ways = ['all', 'smart', 'code'] as const;

@@ -7,6 +7,7 @@ import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { Group, GroupServer, ServerDetails, Tool } from '../../api/types.ts';
 import { cx } from '../../lib/cx.ts';
 import { many, short } from '../../lib/format.ts';
+import { needTexts } from '../../i18n/i18n.ts';
 import { lazily } from '../../lib/lazily.tsx';
 import { tokensOf } from '../../lib/tokens.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -19,7 +20,13 @@ import { Status } from '../servers/status.tsx';
 import { chosen, type ContentRow, type ServerChoice, useRows, useSelect } from './selection.ts';
 
 const OverrideForm = lazily<OverrideFormProps>(
-  () => import('../overrides/override-form.tsx').then(({ OverrideForm }) => OverrideForm),
+  async () => {
+    const [{ OverrideForm: Form }] = await Promise.all([
+      import('../overrides/override-form.tsx'),
+      needTexts('remarks'),
+    ]);
+    return Form;
+  },
   ({ onClose }) => onClose(),
 );
 

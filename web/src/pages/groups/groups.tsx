@@ -37,7 +37,7 @@ export function Groups() {
           </Empty>
         </div>
       ) : (
-        <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3" aria-label={t('nav.groups')}>
+        <ul className="grid grid-cols-1 gap-4 sm:grid-cols-2 lg:grid-cols-3" aria-label={t('nav.groups')}>
           {groups.data.map((group) => (
             <li key={group.id} className="min-w-0">
               <Card group={group} />

@@ -15,7 +15,7 @@ import { Badge, Dot } from '../../ui/badge.tsx';
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { Failure, useErrorText } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ask } from '../../api/client.ts';
+import { ask, type Envelope } from '../../api/client.ts';
 import type { JsonObject, ToolOverride } from '../../api/types.ts';
+import { remarkIn } from '../../i18n/hub-texts.ts';
 import { useAction } from '../../lib/action.ts';
 import { useDelayed } from '../../lib/delayed.ts';
 import { problemAt, problemsOf } from '../../lib/problems.ts';
@@ -110,7 +111,7 @@ function Editor({ path, now, ofGroup, nameOnly, onClose }: EditorProps) {
       <Preview
         before={now.before}
         after={shown?.data.after ?? null}
-        message={shown && 'message' in shown ? shown.message : undefined}
+        message={shown && 'message' in shown ? inWords(shown) : undefined}
         isOld={preview.isFetching || preview.isError}
       />
       {JSON.stringify(now.override) !== JSON.stringify(since.override) && (
@@ -127,6 +128,12 @@ function Editor({ path, now, ofGroup, nameOnly, onClose }: EditorProps) {
       )}
     </DialogForm>
   );
+}
+
+/** What may be a mistake, in the language of the page where that has words for all of it. */
+function inWords({ data, message }: Envelope<ToolOverride>): string | undefined {
+  const words = data.said?.map((one) => remarkIn(one)) ?? [];
+  return words.length > 0 && words.every((one) => one !== undefined) ? words.join(' ') : message;
 }
 
 function useSaving(path: string, onClose: () => void) {

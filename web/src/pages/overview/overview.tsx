@@ -8,12 +8,12 @@ import { cx } from '../../lib/cx.ts';
 import { storage } from '../../lib/storage.ts';
 import { Charts } from '../../ui/chart.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Loading, Page, Panel } from '../../ui/page.tsx';
 import { ConnectPanel } from '../groups/connect.tsx';
 import { Attention } from './attention.tsx';
 import { CallsChart, LatencyChart, WithBuckets } from './charts.tsx';
-import { Checklist, useFirstSteps } from './checklist.tsx';
+import { useFirstSteps } from './checklist.ts';
 import { Open } from './open.tsx';
 import { Tiles } from './tiles.tsx';
 
@@ -54,10 +54,10 @@ export function Overview() {
               <Attention servers={servers.data} />
               <ConnectPanel scope={{}} />
             </div>
-            <div className={cx('flex min-w-0 flex-col gap-5', first.steps && 'max-lg:order-first')}>
-              {first.steps && <Checklist steps={first.steps} onPutAway={first.putAway} />}
+            <div className={cx('flex min-w-0 flex-col gap-5', first.shown && 'max-lg:order-first')}>
+              {first.shown && <first.shown.Checklist steps={first.shown.steps} onPutAway={first.putAway} />}
               {/* Empty charts say less than what to do first. */}
-              {(!first.steps || (totals && totals.totalCalls > 0)) && (
+              {(!first.shown || (totals && totals.totalCalls > 0)) && (
                 <Charts onPick={(from, to) => void navigate({ to: '/activity', search: { from, to } })}>
                   <Panel title={t('overview.callsChart')}>
                     <WithBuckets buckets={buckets} show={CallsChart} />

@@ -5,6 +5,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import type { BuiltinPrompt, JsonObject } from '../../api/types.ts';
 import { boot } from '../../boot.ts';
 import { useAction } from '../../lib/action.ts';
+import { useLineFocus } from '../../lib/focus.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -113,6 +114,7 @@ interface ArgumentsProps {
 
 function Arguments({ rows, missing, onChange }: ArgumentsProps) {
   const { t } = useTranslation();
+  const lines = useLineFocus(rows.length);
   const change = (row: number, part: Partial<ArgumentDraft>) =>
     onChange(rows.map((one) => (one.row === row ? { ...one, ...part } : one)));
   const add = (names: readonly string[]) => {
@@ -121,7 +123,7 @@ function Arguments({ rows, missing, onChange }: ArgumentsProps) {
     onChange([...rows, ...made]);
   };
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset ref={lines} className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">{t('own.arguments')}</legend>
       {rows.map(({ row, name, description, required }) => (
         <div key={row} className="flex flex-wrap items-center gap-2">

@@ -16,7 +16,7 @@ import { Switch } from '../../ui/switch.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { PolicyForm } from './policy-form.tsx';
 import { changePolicies, policiesQuery } from './queries.ts';
-import { Warnings } from './simulation.tsx';
+import { Warnings, warningsOf } from './simulation.tsx';
 import { Why } from './why.tsx';
 
 const route = getRouteApi('/shell/admin/policies');
@@ -74,7 +74,7 @@ export function Policies() {
 
 function Row({ policy, onOpen }: { readonly policy: Policy; readonly onOpen: () => void }) {
   const { t } = useTranslation();
-  const { id, enabled, source, concerns, asks, warnings } = policy;
+  const { id, enabled, source, concerns, asks } = policy;
   const isFixed = source === 'file' || boot.readonly;
   const turn = useTurning(id);
   const remove = useRemoving(id);
@@ -115,7 +115,7 @@ function Row({ policy, onOpen }: { readonly policy: Policy; readonly onOpen: () 
         />
         {!isFixed && <IconButton icon={Trash2} label={`${t('common.delete')} ${id}`} onClick={() => void remove()} />}
       </div>
-      <Warnings warnings={warnings} />
+      <Warnings warnings={warningsOf(policy)} />
     </li>
   );
 }

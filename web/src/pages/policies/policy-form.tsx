@@ -17,7 +17,7 @@ import { type ExampleName, examples } from './examples.ts';
 import { PolicyText } from './policy-text.tsx';
 import { problemsOf } from './problems.ts';
 import { changePolicies, tryPolicy, type Written } from './queries.ts';
-import { Simulated, Warnings } from './simulation.tsx';
+import { Simulated, Warnings, warningsOf } from './simulation.tsx';
 
 interface PolicyFormProps {
   /** As the hub has it now. Undefined: a new one. */
@@ -51,7 +51,7 @@ function Shown({ policy, onClose }: { readonly policy: Policy; readonly onClose:
       <DialogBody>
         {policy.source === 'file' && <p className="text-soft text-sm">{t('policies.ofFile')}</p>}
         <PolicyText value={policy.text} onChange={undefined} problems={problems.inText} />
-        {!found && <Warnings warnings={policy.warnings} />}
+        {!found && <Warnings warnings={warningsOf(policy)} />}
         <Try busy={tried.isPending} text={policy.text} onTry={() => tried.mutate(policy)} found={found} />
         {problems.paths.length === 0 && <FormError error={tried.error} />}
       </DialogBody>
@@ -103,7 +103,7 @@ function Editor({ policy, onClose }: PolicyFormProps) {
         onChange={(event) => set({ id: event.target.value })}
       />
       <PolicyText value={draft.text} onChange={(text) => set({ text })} problems={problems.inText} />
-      {!found && policy && draft.text === policy.text && <Warnings warnings={policy.warnings} />}
+      {!found && policy && draft.text === policy.text && <Warnings warnings={warningsOf(policy)} />}
       <Try
         busy={tried.isPending}
         text={draft.text}

@@ -1,4 +1,5 @@
 import type { Problem } from '../../api/client.ts';
+import { problemIn } from '../../i18n/hub-texts.ts';
 
 /** What is wrong with a text, and where: lines and columns begin at 1. */
 export interface TextProblem {
@@ -19,12 +20,13 @@ export function problemsOf(problems: readonly Problem[]): PolicyProblems {
   const inText: TextProblem[] = [];
   const paths: string[] = [];
   let ofId: string | undefined;
-  for (const { path, message } of problems) {
+  for (const problem of problems) {
+    const { path, message } = problem;
     const [, member] = /\bpolicies\[\d+\]\.(text|id)$/.exec(path) ?? [];
     const [, line, column, words = ''] = /^line (\d+), column (\d+): (.*)$/s.exec(message) ?? [];
     if (member === 'text' && line !== undefined)
-      inText.push({ line: Number(line), column: Number(column), message: words });
-    else if (member === 'id') ofId ??= message;
+      inText.push({ line: Number(line), column: Number(column), message: problemIn(problem) ?? words });
+    else if (member === 'id') ofId ??= problemIn(problem) ?? message;
     else continue;
     paths.push(path);
   }

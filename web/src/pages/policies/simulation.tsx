@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import type { Simulation } from '../../api/types.ts';
+import type { Policy, Simulation } from '../../api/types.ts';
+import { remarkIn } from '../../i18n/hub-texts.ts';
 import { dateTime, many } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { hitsOf } from './hits.ts';
@@ -14,7 +15,7 @@ export function Simulated({ found }: { readonly found: Simulation }) {
   const hits = hitsOf(found);
   return (
     <section aria-label={t('policies.simulation')} className="flex flex-col gap-2 text-sm">
-      <Warnings warnings={warnings.map(({ text }) => text)} />
+      <Warnings warnings={warnings} />
       <p role="status">
         {checked === 0 ? t('policies.noCalls') : t('policies.checked', many(checked))}{' '}
         {checked > 0 &&
@@ -58,14 +59,28 @@ export function Simulated({ found }: { readonly found: Simulation }) {
   );
 }
 
+interface Warning {
+  readonly text: string;
+  readonly said: Simulation['warnings'][number]['said'] | undefined;
+}
+
+/** The warnings of a policy, each with its name. */
+export function warningsOf({ warnings, said }: Pick<Policy, 'warnings' | 'said'>): readonly Warning[] {
+  return warnings.map((text, at) => ({ text, said: said[at] }));
+}
+
 /** What a policy names that is not there; nothing where all is well. */
-export function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
+export function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
+  const { t } = useTranslation();
   if (warnings.length === 0) return null;
   return (
     <ul className="bg-warn-wash text-warn flex flex-col gap-1 rounded-md px-3 py-2 text-xs wrap-anywhere">
-      {warnings.map((warning) => (
-        <li key={warning}>{warning}</li>
-      ))}
+      {warnings.map(({ text, said }) => {
+        const message = remarkIn(said);
+        const { line, column }: Partial<Record<string, string>> = said?.values ?? {};
+        const isPlaced = message !== undefined && line !== undefined && column !== undefined;
+        return <li key={text}>{isPlaced ? t('policies.problem', { line, column, message }) : (message ?? text)}</li>;
+      })}
     </ul>
   );
 }

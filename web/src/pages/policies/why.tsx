@@ -5,6 +5,7 @@ import { endpointNameOf } from '../../../../src/core/access/endpoint.ts';
 import { groupsQuery, keysQuery, serverNamesQuery, usersQuery } from '../../api/queries.ts';
 import { systemQuery } from '../../api/system.ts';
 import type { Explanation } from '../../api/types.ts';
+import { remarkIn } from '../../i18n/hub-texts.ts';
 import { matches } from '../../lib/search.ts';
 import { problemAt } from '../../lib/problems.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
@@ -163,12 +164,12 @@ function Steps({ found: { allowed, steps } }: { readonly found: Explanation }) {
     <>
       <p className="text-sm font-medium">{t(allowed ? 'policies.whyAllowed' : 'policies.whyNot')}</p>
       <ol className="divide-line border-line divide-y rounded-lg border">
-        {steps.map(({ step, result, reason, ref }) => (
+        {steps.map(({ step, result, reason, said, ref }) => (
           <li key={step} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
             <span className="w-28 font-medium">{t(`policies.steps.${step}`)}</span>
             <Badge tone={tones[result]}>{t(`policies.results.${result}`)}</Badge>
             <span className="text-soft min-w-0 flex-1 basis-60 wrap-anywhere">
-              {reason}
+              {remarkIn(said) ?? reason}
               {ref !== undefined && !reason.includes(ref) && ` (${ref})`}
             </span>
           </li>

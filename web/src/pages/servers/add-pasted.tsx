@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { ask } from '../../api/client.ts';
 import { serverNamesQuery } from '../../api/queries.ts';
 import type { ImportAnswer, ImportedServer } from '../../api/types.ts';
+import { problemIn } from '../../i18n/hub-texts.ts';
 import { useAction } from '../../lib/action.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -98,7 +99,7 @@ interface FoundProps {
 }
 
 function Found({ answer: { format, servers, notes, problems }, choices, onChoose }: FoundProps) {
-  const remarks = [...problems, ...notes].map(({ path, message }) => `${path} ${message}`.trim());
+  const remarks = [...problems, ...notes].map((one) => `${one.path} ${problemIn(one) ?? one.message}`.trim());
   return (
     <div className="flex flex-col gap-2">
       <p className="text-soft text-xs">
@@ -128,7 +129,7 @@ interface FoundServerProps extends Omit<FoundProps, 'answer'> {
 
 function FoundServer({ server, choices, onChoose }: FoundServerProps) {
   const { t } = useTranslation();
-  const { name, status, message, config, requiredConfig } = server;
+  const { name, status, config, requiredConfig } = server;
   const taken = isTaken(server, choices);
   const exists = status === 'exists';
   const rename = (to: string) => onChoose({ ...choices, rename: { ...choices.rename, [name]: to } });
@@ -144,7 +145,7 @@ function FoundServer({ server, choices, onChoose }: FoundServerProps) {
         hint={
           <>
             <code className="break-all">{summaryOf(config)}</code>
-            {status === 'invalid' && <span className="text-bad block">{message}</span>}
+            {status === 'invalid' && <span className="text-bad block">{whyNot(server)}</span>}
           </>
         }
       />
@@ -187,6 +188,13 @@ function FoundServer({ server, choices, onChoose }: FoundServerProps) {
 function useFreeName(name: string, isAsked: boolean): string {
   const { data: servers } = useQuery({ ...serverNamesQuery, enabled: isAsked });
   return freeName(name, new Set(servers?.map((server) => server.name)));
+}
+
+/** In the language of the page what has a name there, each value after its path; else the hub's own sentence. */
+function whyNot({ errors = [], message }: ImportedServer): string {
+  const words = errors.map((one) => problemIn(one));
+  if (words.length === 0 || words.includes(undefined)) return message;
+  return errors.map(({ path }, at) => `${path}: ${words[at]}`).join('; ');
 }
 
 /** Where it is, or what is started. */

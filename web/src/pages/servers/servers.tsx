@@ -9,7 +9,7 @@ import { boot } from '../../boot.ts';
 import { storage } from '../../lib/storage.ts';
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';

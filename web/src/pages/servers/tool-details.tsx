@@ -6,6 +6,7 @@ import { ask, pathOf } from '../../api/client.ts';
 import { queryClient, serverQuery } from '../../api/queries.ts';
 import type { ServerDetails, Tool } from '../../api/types.ts';
 import { useAction } from '../../lib/action.ts';
+import { needTexts } from '../../i18n/i18n.ts';
 import { lazily } from '../../lib/lazily.tsx';
 import { count } from '../../lib/format.ts';
 import { tokensOf } from '../../lib/tokens.ts';
@@ -17,7 +18,13 @@ import { LargeResults } from '../overrides/large-results.tsx';
 import type { OverrideFormProps } from '../overrides/override-form.tsx';
 
 const OverrideForm = lazily<OverrideFormProps>(
-  () => import('../overrides/override-form.tsx').then(({ OverrideForm }) => OverrideForm),
+  async () => {
+    const [{ OverrideForm: Form }] = await Promise.all([
+      import('../overrides/override-form.tsx'),
+      needTexts('remarks'),
+    ]);
+    return Form;
+  },
   ({ onClose }) => onClose(),
 );
 

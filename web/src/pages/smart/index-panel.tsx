@@ -53,8 +53,8 @@ export function IndexPanel() {
   const words = useErrorText();
   const state = useQuery(performanceQuery);
   const reindex = useMutation({
-    mutationFn: () => ask('/smart-routing/reindex', { method: 'POST' }),
-    onSuccess: ({ message }) => toast.good(message ?? t('smart.reindexed')),
+    mutationFn: () => ask<{ reindexing: boolean }>('/smart-routing/reindex', { method: 'POST' }),
+    onSuccess: ({ data }) => toast.good(t(data.reindexing ? 'smart.stillIndexing' : 'smart.reindexed')),
     onError: (error) => toast.bad(words(error)),
     onSettled: () => void state.refetch(),
   });

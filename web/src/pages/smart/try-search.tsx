@@ -11,7 +11,8 @@ import { Badge } from '../../ui/badge.tsx';
 import { Bar } from '../../ui/bar.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { inputClass, Select } from '../../ui/field.tsx';
+import { inputClass } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Panel } from '../../ui/page.tsx';
 
 interface FoundTool {

@@ -66,11 +66,11 @@ test('a call goes to the user, one at a time, and after two refusals no more', a
   ask(2, 'tools/call', { name: 'b' });
   expect(sent).toMatchObject([{ id: 2, error: { message: 'Another call waits for the user.' } }]);
   answers[0]?.({ content: [] });
-  await vi.waitFor(() => expect(sent.at(-1)).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [] } }));
+  await expect.poll(() => sent.at(-1)).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [] } });
   for (const id of [3, 4]) {
     ask(id, 'tools/call', { name: 'c' });
     answers.at(-1)?.(undefined);
-    await vi.waitFor(() => expect(sent.at(-1)).toMatchObject({ id, error: { code: -32000 } }));
+    await expect.poll(() => sent.at(-1)).toMatchObject({ id, error: { code: -32000 } });
   }
   ask(5, 'tools/call', { name: 'd' });
   expect(asked).toEqual(['a', 'c', 'c']);

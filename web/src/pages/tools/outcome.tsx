@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '../../api/client.ts';
 import type { JsonObject } from '../../api/types.ts';
+import { problemIn } from '../../i18n/hub-texts.ts';
 import { duration } from '../../lib/format.ts';
 import { isObject } from '../../lib/json.ts';
 import { Code } from '../../ui/copy.tsx';
@@ -70,9 +71,9 @@ function Refused({ error }: { readonly error: unknown }) {
       {status !== undefined && <p className="text-soft">{t(`play.why.${status}`)}</p>}
       {problems.length > 0 && (
         <ul className="list-disc pl-5">
-          {problems.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <code className="text-xs">{path}</code> {message}
+          {problems.map((problem) => (
+            <li key={`${problem.path} ${problem.message}`}>
+              <code className="text-xs">{problem.path}</code> {problemIn(problem) ?? problem.message}
             </li>
           ))}
         </ul>

@@ -10,7 +10,7 @@ import { cx } from '../../lib/cx.ts';
 import { titleOf } from '../../lib/tool-title.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx';
 import { ScrollList } from '../../ui/scroll-list.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';

@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { JsonObject } from '../../api/types.ts';
+import { useLineFocus } from '../../lib/focus.ts';
 import { isObject } from '../../lib/json.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Check, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
@@ -188,12 +189,13 @@ function Items(props: SchemaFieldProps) {
   const { schema, root, value, onChange, path, errorAt, depth, required } = props;
   const { label, hint, error } = aboutOf(props);
   const items = Array.isArray(value) ? (value as unknown[]) : [];
+  const lines = useLineFocus(items.length);
   const inner = plain(schema['items'], root);
   // Fields keep what is typed into them: each item has a number that stays its own when one before it goes.
   const [keys, setKeys] = useState(() => items.map((_, index) => index));
   const set = (next: readonly unknown[]) => onChange(next.length === 0 && !required ? undefined : next);
   return (
-    <fieldset className="border-line flex flex-col gap-2 rounded-lg border p-3">
+    <fieldset ref={lines} className="border-line flex flex-col gap-2 rounded-lg border p-3">
       <legend className="px-1 text-sm font-medium">{label}</legend>
       {hint !== undefined && <p className="text-soft text-xs">{hint}</p>}
       {error !== undefined && <p className="text-bad text-xs">{error}</p>}

@@ -10,7 +10,7 @@ import type { ActivityStats } from '../../api/types.ts';
 import { count, many } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Failure } from '../../ui/failure.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, Loading, Page } from '../../ui/page.tsx';
 import { asSearch, type Chosen, columnsOf, useChosen } from './chosen.ts';
 import { flowOf, type FlowNode, type FlowRow } from './flow.ts';

@@ -37,7 +37,7 @@ export const policies: Texts['policies'] = {
     office: 'Nur aus unserem Netz',
     group: 'Nur eine Gruppe ändert etwas',
   },
-  try: 'An aufgezeichneten Aufrufen ausprobieren',
+  try: 'An früheren Aufrufen ausprobieren',
   simulation: 'An aufgezeichneten Aufrufen',
   noCalls: 'Es sind noch keine Aufrufe aufgezeichnet.',
   checked_one: '{{number}} aufgezeichneter Aufruf wurde geprüft.',

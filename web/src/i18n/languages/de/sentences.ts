@@ -22,6 +22,8 @@ export const sentences: HubTexts['sentences'] = {
   server_away: 'Server „{{server}}“ ist nicht verbunden. Nächster Versuch in {{seconds}} s.',
   server_faulty:
     'Server „{{server}}“ hat nicht richtig geantwortet. Den Grund sehen sein Eigentümer und Admins im Log.',
+  server_lost:
+    'Die Verbindung zum Server „{{server}}“ brach ab, bevor die Antwort kam. Ob der Aufruf ausgeführt wurde, ist nicht bekannt.',
   server_late: 'Server „{{server}}“ hat nicht innerhalb von {{seconds}} s geantwortet.',
   server_disabled: 'Der Server ist deaktiviert. Aktivieren Sie ihn.',
   own_account: 'Das ist Ihr eigenes Konto. Fragen Sie einen anderen Admin.',
@@ -52,6 +54,7 @@ export const sentences: HubTexts['sentences'] = {
   files_for_admins: 'Nur Admins dürfen Dateien vom Rechner des Hubs einsetzen (${file:…}).',
   bundle_folder: 'Nur ein hochgeladenes Bundle bestimmt, wohin es entpackt wird.',
   keys_of_others: 'Nur Admins erstellen Schlüssel, die nicht ihnen selbst gehören.',
+  reindex_running: 'Die Tools werden bereits indiziert.',
   no_second_factor: 'Der Benutzer „{{name}}“ hat keinen zweiten Faktor.',
   factor_gone: 'Diesen zweiten Faktor gibt es nicht mehr.',
   last_factor: 'Dieser Hub verlangt einen zweiten Faktor. Richten Sie zuerst einen anderen ein.',
@@ -74,6 +77,11 @@ export const sentences: HubTexts['sentences'] = {
   asker_gone: 'Das wurde bereits zurückgezogen: Der Aufrufer hat keinen Zugang mehr.',
   calls_wait: '{{count}} Aufrufe warten bereits auf eine Freigabe. Warten Sie zuerst die Antworten ab.',
   approvals_full: 'Zu viele Aufrufe warten auf eine Freigabe. Versuchen Sie es später erneut.',
+  no_database:
+    'Das braucht die Datenbank: Dieser Hub läuft ohne (DB_URL=off). Starten Sie ihn ohne DB_URL oder mit der Adresse einer PostgreSQL-Datenbank.',
+  database_opening: 'Das braucht die Datenbank, die noch geöffnet wird. Versuchen Sie es gleich noch einmal.',
+  database_down:
+    'Das braucht die Datenbank, die gerade nicht erreichbar ist. Der Hub versucht es weiter; versuchen Sie es gleich noch einmal.',
   settings_busy: 'Die Einstellungen werden gerade laufend geändert. Versuchen Sie es erneut.',
   settings_broken: 'Die gespeicherten Einstellungen sind fehlerhaft. Berichtigen Sie sie zuerst. {{why}}',
   names_taken: 'Server mit diesen Namen gibt es bereits: {{names}}. Benennen Sie sie um, oder löschen Sie sie.',

@@ -168,6 +168,7 @@ export const smart: Texts['smart'] = {
   reindex: 'Neu indizieren',
   reindexed: 'Die Tools sind indiziert.',
   reindexing: 'Wird indiziert …',
+  stillIndexing: 'Die Tools werden noch indiziert. Das Log der Suche zeigt den Stand.',
   missing: 'Noch nicht im Index: {{names}}',
   try: 'Suche ausprobieren',
   tryLead: 'Dieselbe Suche wie die der Clients, mit der Herkunft der Punktzahlen.',

@@ -172,6 +172,7 @@ export const smart = {
   reindex: 'Index again',
   reindexed: 'The tools are indexed.',
   reindexing: 'Indexing…',
+  stillIndexing: 'The tools are still being indexed. The log of the search says how far it is.',
   missing: 'Not in the index yet: {{names}}',
   try: 'Try the search',
   tryLead: 'The same search that clients use, with where its scores come from.',

@@ -22,6 +22,8 @@ export const sentences: HubTexts['sentences'] = {
   server_away: 'El servidor «{{server}}» no está conectado. Próximo intento en {{seconds}} s.',
   server_faulty:
     'El servidor «{{server}}» no ha dado una respuesta correcta. Su propietario y los administradores ven el motivo en el log.',
+  server_lost:
+    'La conexión con el servidor «{{server}}» se cortó antes de la respuesta. No se sabe si la llamada se ejecutó.',
   server_late: 'El servidor «{{server}}» no ha respondido en {{seconds}} s.',
   server_disabled: 'El servidor está desactivado. Actívalo.',
   own_account: 'Es tu propia cuenta. Pídeselo a otro administrador.',
@@ -53,6 +55,7 @@ export const sentences: HubTexts['sentences'] = {
   files_for_admins: 'Solo los administradores pueden insertar archivos de la máquina del hub (${file:…}).',
   bundle_folder: 'Solo un paquete subido indica dónde se descomprime.',
   keys_of_others: 'Solo los administradores crean claves que no son suyas.',
+  reindex_running: 'Las herramientas ya se están indexando.',
   no_second_factor: 'El usuario «{{name}}» no tiene un segundo factor.',
   factor_gone: 'Ese segundo factor ya no existe.',
   last_factor: 'Este hub exige un segundo factor. Configura antes otro.',
@@ -75,6 +78,11 @@ export const sentences: HubTexts['sentences'] = {
   asker_gone: 'Ya se ha retirado: quien llama ya no tiene acceso.',
   calls_wait: 'Ya hay {{count}} llamadas que esperan aprobación. Espera antes las respuestas.',
   approvals_full: 'Demasiadas llamadas esperan aprobación. Inténtalo más tarde.',
+  no_database:
+    'Esto necesita la base de datos: este hub funciona sin ella (DB_URL=off). Inícialo sin DB_URL, o con la dirección de un PostgreSQL.',
+  database_opening: 'Esto necesita la base de datos, que todavía se está abriendo. Inténtalo de nuevo en un momento.',
+  database_down:
+    'Esto necesita la base de datos, que no está disponible. El hub lo sigue intentando; inténtalo de nuevo en un momento.',
   settings_busy: 'La configuración está cambiando continuamente. Inténtalo de nuevo.',
   settings_broken: 'La configuración guardada no se puede usar. Corrígela primero. {{why}}',
   names_taken: 'Ya hay servidores con estos nombres: {{names}}. Cámbiales el nombre o elimínalos primero.',

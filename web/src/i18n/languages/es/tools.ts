@@ -168,6 +168,7 @@ export const smart: Texts['smart'] = {
   reindex: 'Volver a indexar',
   reindexed: 'Las herramientas están indexadas.',
   reindexing: 'Indexando…',
+  stillIndexing: 'Las herramientas aún se están indexando. El registro de la búsqueda dice cuánto falta.',
   missing: 'Aún no están en el índice: {{names}}',
   try: 'Probar la búsqueda',
   tryLead: 'La misma búsqueda que usan los clientes, con el origen de sus puntuaciones.',

@@ -22,6 +22,8 @@ export const sentences: HubTexts['sentences'] = {
   server_away: 'Le serveur « {{server}} » n’est pas connecté. Prochaine tentative dans {{seconds}} s.',
   server_faulty:
     'Le serveur « {{server}} » n’a pas donné de réponse correcte. Son propriétaire et les administrateurs en voient la raison dans le journal.',
+  server_lost:
+    'La connexion au serveur « {{server}} » a pris fin avant la réponse. On ne sait pas si l’appel a été exécuté.',
   server_late: 'Le serveur « {{server}} » n’a pas répondu en {{seconds}} s.',
   server_disabled: 'Le serveur est désactivé. Activez-le plutôt.',
   own_account: 'C’est votre propre compte. Demandez à un autre administrateur.',
@@ -53,6 +55,7 @@ export const sentences: HubTexts['sentences'] = {
   files_for_admins: 'Seuls les administrateurs peuvent insérer des fichiers de la machine du hub (${file:…}).',
   bundle_folder: 'Seul un bundle téléversé indique où il est décompressé.',
   keys_of_others: 'Seuls les administrateurs créent des clés qui ne sont pas les leurs.',
+  reindex_running: 'Les outils sont déjà en cours d’indexation.',
   no_second_factor: 'L’utilisateur « {{name}} » n’a pas de second facteur.',
   factor_gone: 'Ce second facteur n’existe plus.',
   last_factor: 'Ce hub exige un second facteur. Configurez-en d’abord un autre.',
@@ -75,6 +78,11 @@ export const sentences: HubTexts['sentences'] = {
   asker_gone: 'Cela a déjà été retiré : l’appelant n’a plus accès.',
   calls_wait: '{{count}} appels attendent déjà une approbation. Attendez d’abord les réponses.',
   approvals_full: 'Trop d’appels attendent une approbation. Réessayez plus tard.',
+  no_database:
+    'Il faut pour cela la base de données : ce hub fonctionne sans (DB_URL=off). Démarrez-le sans DB_URL, ou avec l’adresse d’une base PostgreSQL.',
+  database_opening: 'Il faut pour cela la base de données, qui est en cours d’ouverture. Réessayez dans un instant.',
+  database_down:
+    'Il faut pour cela la base de données, qui est inaccessible. Le hub continue d’essayer ; réessayez dans un instant.',
   settings_busy: 'Les paramètres sont sans cesse modifiés en ce moment. Réessayez.',
   settings_broken: 'Les paramètres enregistrés sont inutilisables. Corrigez-les d’abord. {{why}}',
   names_taken: 'Des serveurs portent déjà ces noms : {{names}}. Renommez-les ou supprimez-les d’abord.',

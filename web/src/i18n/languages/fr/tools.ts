@@ -168,6 +168,7 @@ export const smart: Texts['smart'] = {
   reindex: 'Réindexer',
   reindexed: 'Les outils sont indexés.',
   reindexing: 'Indexation…',
+  stillIndexing: 'L’indexation des outils continue. Le journal de la recherche en indique l’avancement.',
   missing: 'Pas encore dans l’index : {{names}}',
   try: 'Essayer la recherche',
   tryLead: 'La même recherche que celle des clients, avec l’origine de ses scores.',

@@ -20,6 +20,7 @@ export const sentences: HubTexts['sentences'] = {
   server_connecting: 'サーバー「{{server}}」は接続中です。しばらくしてから再試行してください。',
   server_away: 'サーバー「{{server}}」は接続されていません。{{seconds}} 秒後に再試行されます。',
   server_faulty: 'サーバー「{{server}}」から正しい応答がありませんでした。理由は所有者と管理者がログで確認できます。',
+  server_lost: '応答が届く前にサーバー「{{server}}」との接続が切れました。呼び出しが実行されたかどうかは不明です。',
   server_late: 'サーバー「{{server}}」が {{seconds}} 秒以内に応答しませんでした。',
   server_disabled: 'サーバーは無効になっています。代わりに有効にしてください。',
   own_account: 'ご自身のアカウントです。別の管理者に依頼してください。',
@@ -47,6 +48,7 @@ export const sentences: HubTexts['sentences'] = {
   files_for_admins: 'Hub のマシンのファイル (${file:…}) を使用できるのは管理者のみです。',
   bundle_folder: '展開先を決められるのは、アップロードされたバンドルのみです。',
   keys_of_others: '自分のものでないキーを作成できるのは管理者のみです。',
+  reindex_running: 'ツールのインデックス作成はすでに実行中です。',
   no_second_factor: 'ユーザー「{{name}}」は 2 要素認証を設定していません。',
   factor_gone: 'その認証方法はもうありません。',
   last_factor: 'このハブでは 2 要素認証が必須です。先に別の方法を設定してください。',
@@ -69,6 +71,12 @@ export const sentences: HubTexts['sentences'] = {
   asker_gone: 'すでに取り下げられています。呼び出し元にはもうアクセス権がありません。',
   calls_wait: 'すでに {{count}} 件の呼び出しが承認を待っています。先に回答をお待ちください。',
   approvals_full: '承認待ちの呼び出しが多すぎます。後で再試行してください。',
+  no_database:
+    'これにはデータベースが必要ですが、このハブはデータベースなしで動作しています（DB_URL=off）。DB_URL を指定せずに、または PostgreSQL のアドレスを指定して起動してください。',
+  database_opening:
+    'これにはデータベースが必要ですが、まだ開いている途中です。しばらくしてからもう一度お試しください。',
+  database_down:
+    'これにはデータベースが必要ですが、現在利用できません。ハブは再試行を続けています。しばらくしてからもう一度お試しください。',
   settings_busy: '設定が続けて変更されています。再試行してください。',
   settings_broken: '保存されている設定は現在使用できません。先に修正してください。{{why}}',
   names_taken: '同じ名前のサーバーがすでにあります: {{names}}。先に名前を変更するか削除してください。',

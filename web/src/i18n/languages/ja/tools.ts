@@ -165,6 +165,7 @@ export const smart: Texts['smart'] = {
   reindex: '再インデックス',
   reindexed: 'ツールをインデックスしました。',
   reindexing: 'インデックス中…',
+  stillIndexing: 'ツールのインデックス作成はまだ続いています。進み具合は検索のログで確認できます。',
   missing: '未インデックス: {{names}}',
   try: '検索を試す',
   tryLead: 'クライアントと同じ検索を行い、スコアの内訳を表示します。',

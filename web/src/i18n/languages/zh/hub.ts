@@ -1,5 +1,5 @@
 import { sandboxReasons } from './sandbox-reasons.ts';
-import type { ProblemTexts, ReasonTexts } from '../../hub-texts.ts';
+import type { ReasonTexts } from '../../hub-texts.ts';
 
 /** 服务器无法连接的原因，按名称；英文由 Hub 给出。 */
 export const reasons: ReasonTexts = {
@@ -78,7 +78,7 @@ export const reasons: ReasonTexts = {
     advice: '最后几行输出有更多信息。请更正其中指出的问题，或命令及其参数。',
   },
   exited_silently: {
-    text: '程序以代码 {{code}} 退出，没有任何输出。',
+    text: '程序以代码 {{code}} 退出，没有说明原因。',
     advice: '请在 Hub 所在的机器上手动运行该命令，看看发生了什么。',
   },
   killed: {
@@ -184,62 +184,4 @@ export const reasons: ReasonTexts = {
   tls_failed: { text: '无法访问 {{where}}：无法建立安全连接（{{code}}）。', advice: '请检查双方支持的 TLS 版本。' },
   http_not_spoken: { text: '无法访问 {{where}}：它不支持 HTTP。', advice: '端口是否正确？' },
   sign_in_needed: { text: '该服务器要求登录。', advice: '请在控制台中它的页面上登录一次。' },
-};
-
-/** 一个值有什么问题，按名称；没有的以英文显示。 */
-export const problems: ProblemTexts = {
-  required: '必须填写。',
-  empty: '不能为空。',
-  no_text: '不能为空。',
-  at_least: '至少需要 {{least}} 个字符。',
-  at_most: '最多 {{most}} 个字符。',
-  at_most_too: '最多 {{most}} 个字符。',
-  longer: '最多 {{most}} 个字符。',
-  more_than: '最多 {{most}} 个字符。',
-  dots_only: '不能只由点组成。',
-  reserved_name: '这是保留名称，请换一个。',
-  reserved_word: '这是保留字，请换一个。',
-  taken_by_hub: '这是保留名称，请为服务器换一个。',
-  username_letters: '只能包含字母、数字、“.”、“_”、“@”、“+”和“-”。',
-  group_name_letters: '只能包含字母、数字、“.”、“_”、“-”，以及中间的空格。',
-  server_name_letters: '只能包含英文字母、数字、“.”、“_”和“-”。',
-  server_name_dots: '不能以“.”开头，也不能包含“..”。',
-  password_or_email: '请填写密码；若用户通过身份提供方登录，则填写其电子邮件地址。',
-  password_common: '这是最常见的密码之一，或与之相近。请换一个。',
-  password_name: '与用户名相同或相近。请换一个。',
-  password_product: '与此程序的名称相同或相近。请换一个。',
-  password_repeated: '只是重复少数几个字符。请换一个。',
-  password_sequence: '是字母表、数字或键盘上的连续字符。请换一个。',
-  code_wrong: '验证码错误。可能是设备的时间不准，请核对。',
-  last_admin: '必须保持为管理员：没有其他管理员。请先让另一位用户成为管理员。',
-  unknown_user: '没有用户“{{name}}”。',
-  time_past: '这个时间已经过去：现在是 {{now}}。',
-  time_form: '必须是带时区的 ISO 8601 时间，例如 2030-01-31T12:00:00Z。',
-  address_range: '必须是 IP 地址或地址范围，例如 192.0.2.7、10.0.0.0/8 或 fd00::/8。',
-  address_range_expected: '应为地址范围（如 "10.1.0.0/16"）或单个地址。',
-  no_command: '请填写要启动的程序。',
-  no_url: '请填写地址，例如 https://example.com/mcp。',
-  url_scheme: '地址必须以 http:// 或 https:// 开头，例如 https://example.com/mcp。',
-  url_other_scheme: '地址必须以 http:// 或 https:// 开头，而不是 {{scheme}}。',
-  url_host: '地址中没有主机名。',
-  url_form: '无法识别这个地址（其中是否有空格，或端口有误？）。',
-  variable_name: '变量名不能为空，也不能包含“=”。',
-  header_name: '这不能作为请求头的名称（只能是字母、数字和“-”，不含空格和“:”）。',
-  header_line: '其中有换行，只能发送一行。',
-  header_control: '包含控制字符。',
-  header_latin: '包含 Latin-1 以外的字符，请求头无法携带。',
-  nul: '包含 NUL 字符。',
-  slot_missing: '缺少：每一项都需要一个值。',
-  slot_target: '需要以 env、headers 或 args 开头。',
-  slot_twice: '重复了，请只保留一个。',
-  slot_no_headers: '程序没有请求头，请使用 env 或 args。',
-  slot_no_variables: '只有程序才有环境变量，请使用 headers。',
-  slot_no_arguments: '只有程序才有参数，请使用 headers。',
-  slot_no_place: '参数中没有放置它的位置 {{place}}。',
-  alias_twice: '有两个服务器使用名称“{{name}}”，请为其中一个换一个别名。',
-  separator: '应为 1 到 8 个字符，不含空格和“/”，例如“-”或“__”。',
-  http_address: '必须是以 http:// 或 https:// 开头的地址。',
-  pasted_nothing: '其中没有服务器。',
-  pasted_unknown: '无法识别。请粘贴客户端的配置（JSON 或 TOML，或其中包含服务器的部分）、启动服务器的命令行，或 URL。',
-  pasted_json: '不是有效的 JSON：{{why}}',
 };

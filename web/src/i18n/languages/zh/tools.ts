@@ -170,6 +170,7 @@ export const smart: Texts['smart'] = {
   reindex: '重新索引',
   reindexed: '工具已建立索引。',
   reindexing: '正在建立索引…',
+  stillIndexing: '工具仍在建立索引。进度见搜索的日志。',
   missing: '尚未索引：{{names}}',
   try: '试用搜索',
   tryLead: '与客户端相同的搜索，并显示分数来源。',
