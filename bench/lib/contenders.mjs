@@ -1,6 +1,6 @@
 // What is measured beside what.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -88,23 +88,15 @@ export const kinds = {
 /** Starts a hub; `program` is its `cli.js`, `folder` one of an earlier run, `on` its cores. */
 export async function startHub(
   name,
-  {
-    servers,
-    users,
-    keys = [],
-    env = {},
-    program = ourProgram,
-    folder,
-    flags = nodeFlags,
-    system,
-    on = cores?.measured,
-  },
+  { servers, users, keys = [], env = {}, program = ourProgram, folder, flags = [], system, on = cores?.measured },
 ) {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'bench-'));
   const file = join(home, 'mcp_settings.json');
   const bearerKeys = [{ id: 'bench', name: 'bench', token: key, enabled: true, accessType: 'all' }, ...keys];
   const systemConfig = { routing: { enableBearerAuth: true }, ...system };
-  writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig, ...(users && { users }) }));
+  // Those of an earlier run stay, with the first admin in them.
+  if (!existsSync(file))
+    writeFileSync(file, JSON.stringify({ mcpServers: servers, bearerKeys, systemConfig, ...(users && { users }) }));
   const startedAt = performance.now();
   const child = startNode([...flags, program, 'serve'], {
     on,
@@ -138,9 +130,6 @@ export async function startHub(
 
 /** The MCP endpoint of a hub that `startHub` starts, and how it is let in there. */
 export const targetAt = (url) => ({ url: `${url}/mcp`, headers: { authorization: `Bearer ${key}` } });
-
-/** What `npm start` gives Node. */
-export const nodeFlags = ['--max-semi-space-size=32'];
 
 /** The hub says where it listens. */
 function addressOf(child) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /** For Node, of the process that is to be looked into. */
-export const memoryFlags = ['--expose-gc', '--require', fileURLToPath(new URL('tell-memory.cjs', import.meta.url))];
+export const memoryFlags = ['--require', fileURLToPath(new URL('tell-memory.cjs', import.meta.url))];
 
 /** Kilobytes in use after a collection. */
 export async function liveMemory(pid) {

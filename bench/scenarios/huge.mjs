@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { delayFlags, delayOf } from '../lib/delay.mjs';
-import { nodeFlags, ready, startHub, stdioServer } from '../lib/contenders.mjs';
+import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
 import { median, percentile } from '../lib/numbers.mjs';
 import { cpuOf, onLoadCore } from '../lib/processes.mjs';
 import { openSession } from '../lib/session.mjs';
@@ -15,11 +15,10 @@ const mb = 50;
 const turns = 6;
 const calls = 400;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const flags = [...nodeFlags, ...delayFlags];
 const servers = { good: stdioServer(), huge: onLoadCore([here('../servers/huge.mjs')]) };
 
 export async function run({ rounds, note, extra }) {
-  const setup = { servers, flags, env: { DB_URL: 'off' } };
+  const setup = { servers, flags: delayFlags, env: { DB_URL: 'off' } };
   const hubs = [await startHub('hub', setup)];
   for (const start of extra) hubs.push(await start(setup));
   try {

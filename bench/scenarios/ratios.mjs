@@ -15,14 +15,26 @@ const inFlight = 64;
  */
 const turnMs = 60;
 
+/** Of each way; they come first and do not count: V8 compiles again what is called often, for seconds. */
+const warmSeconds = 6;
+
+/** Each round has processes of its own: hubs that are alike differ by some hundredths, however many turns they take. */
 export async function run({ rounds, seconds, only, extra, note }) {
   const web = await httpServer();
   const servers = { sio: stdioServer(), web: { type: 'streamable-http', url: web.url } };
+  const names = ['minimal', 'proxy', 'hub', 'hub without database'];
+  const kept = names.filter((name) => !only || name === 'minimal' || only.includes(name)).map((name) => kinds[name]);
+  try {
+    for (let round = 0; round < rounds; round++) await runRound([...kept, ...extra], { web, servers }, seconds, note);
+  } finally {
+    await web.close();
+  }
+}
+
+async function runRound(starts, setup, seconds, note) {
   const contenders = [];
   try {
-    for (const name of ['minimal', 'proxy', 'hub', 'hub without database'])
-      if (!only || name === 'minimal' || only.includes(name)) contenders.push(await kinds[name]({ web, servers }));
-    for (const start of extra) contenders.push(await start({ web, servers }));
+    for (const start of starts) contenders.push(await start(setup));
     const ways = [];
     for (const one of contenders) {
       const tools = await ready(one, one.name === 'proxy' ? 5 : 10);
@@ -31,26 +43,28 @@ export async function run({ rounds, seconds, only, extra, note }) {
       for (const over of one.name === 'proxy' ? ['http'] : ['stdio', 'http'])
         ways.push({ over, one, sessions, tool: tools.of(over === 'http' ? 'web' : 'sio', 'echo') });
     }
-    for (let round = -1; round < rounds; round++) {
-      const before = machineTime(contenders.map(({ pid }) => pid));
-      const spent = new Map(ways.map((way) => [way, { cpu: 0, calls: 0, ms: 0 }]));
-      const cycles = Math.ceil((seconds * 1_000) / turnMs);
-      for (let cycle = 0; cycle < cycles; cycle++) {
-        // Each goes first as often as the others.
-        for (let i = 0; i < ways.length; i++) {
-          const way = ways[(cycle + i) % ways.length];
-          await turn(way, spent.get(way));
-        }
-      }
-      for (const { meter } of contenders) meter.settle();
-      // The first warms up.
-      const noise = noiseBetween(before, machineTime(contenders.map(({ pid }) => pid)));
-      if (round >= 0) noteRound(ways, spent, (cell, reading) => note(cell, { ...reading, noise }));
-    }
+    await takeTurns(ways, warmSeconds);
+    const before = machineTime(contenders.map(({ pid }) => pid));
+    const spent = await takeTurns(ways, seconds);
+    const noise = noiseBetween(before, machineTime(contenders.map(({ pid }) => pid)));
+    noteRound(ways, spent, (cell, reading) => note(cell, { ...reading, noise }));
   } finally {
     for (const one of contenders) await one.close();
-    await web.close();
   }
+}
+
+/** What each way spends in so many seconds of its own. */
+async function takeTurns(ways, seconds) {
+  const spent = new Map(ways.map((way) => [way, { cpu: 0, calls: 0, ms: 0 }]));
+  for (let cycle = 0; cycle < Math.ceil((seconds * 1_000) / turnMs); cycle++) {
+    // Each goes first as often as the others.
+    for (let i = 0; i < ways.length; i++) {
+      const way = ways[(cycle + i) % ways.length];
+      await turn(way, spent.get(way));
+    }
+  }
+  for (const { one } of ways) one.meter.settle();
+  return spent;
 }
 
 /** One turn of a way: `{one, sessions, tool}`. Adds to what it has spent: CPU seconds, calls, milliseconds. */

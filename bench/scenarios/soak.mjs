@@ -19,7 +19,7 @@ const clients = 4;
 export async function run({ seconds, note, isRecorded }) {
   const web = await httpServer();
   const servers = { sio: stdioServer(), web: { type: 'streamable-http', url: web.url } };
-  const hub = await startHub('hub', { servers, flags: [...memoryFlags, '--max-semi-space-size=32'] });
+  const hub = await startHub('hub', { servers, flags: memoryFlags });
   try {
     const tools = await ready(hub, 10);
     // What is kept on purpose is as full as it becomes.

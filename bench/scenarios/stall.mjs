@@ -1,7 +1,7 @@
 // How long the main thread of the hub is held up at most, beside one client who makes a call every few milliseconds.
 import { fileURLToPath } from 'node:url';
 import { delayFlags, delayOf } from '../lib/delay.mjs';
-import { nodeFlags, ready, startHub, stdioServer } from '../lib/contenders.mjs';
+import { ready, startHub, stdioServer } from '../lib/contenders.mjs';
 import { after, percentile } from '../lib/numbers.mjs';
 import { onLoadCore } from '../lib/processes.mjs';
 import { openSession, toolNames } from '../lib/session.mjs';
@@ -10,7 +10,6 @@ export const about =
   'the longest stop of the main thread beside large bodies, large lists, large results and many calls';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const flags = [...nodeFlags, ...delayFlags];
 const servers = {
   good: stdioServer(),
   many: stdioServer({ tools: 10_000 }),
@@ -20,8 +19,8 @@ const servers = {
 const small = Array.from({ length: 300_000 }, () => '{"a":1,"b":[true,"x"]}').join(',');
 
 export async function run({ rounds, note, extra }) {
-  const hubs = [await startHub('hub', { servers, flags })];
-  for (const start of extra) hubs.push(await start({ servers, flags }));
+  const hubs = [await startHub('hub', { servers, flags: delayFlags })];
+  for (const start of extra) hubs.push(await start({ servers, flags: delayFlags }));
   try {
     for (const hub of hubs) await measure(hub, rounds, note);
   } finally {

@@ -1,5 +1,5 @@
-// How long until a hub is of use: from the start of its process until it answers, and until it lists what its servers
-// offer, to a client that knows its address and tries again until then.
+// How long until a hub is of use: from the start of its process until it answers, until it lists what its servers
+// offer, to a client that knows its address and tries again until then, and until it searches all of that.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { databaseReady, kinds, listed, startHub, stdioServer, targetAt } from '../lib/contenders.mjs';
 import { after } from '../lib/numbers.mjs';
 import { cpuOf, memoryOf } from '../lib/processes.mjs';
+import { openSession } from '../lib/session.mjs';
 
 export const about =
-  'from process start to /health, to all tools listed and to the open database, with 1, 30 and 100 stdio servers; then again with what is remembered';
+  'from process start to /health, to all tools listed and searched and to the open database, with 1, 30 and 100 stdio servers; then again with what is remembered';
 
 export async function run({ rounds, note, only }) {
   for (const count of [1, 30, 100]) {
@@ -48,12 +49,23 @@ async function start(servers, folder, count) {
     const healthMs = performance.now() - startedAt;
     const startCpuMs = cpuOf(hub.pid) * 1000;
     await listedMs;
+    await searched(hub);
+    const searchedMs = performance.now() - startedAt;
     await databaseReady(hub);
     const databaseMs = performance.now() - startedAt;
-    return { healthMs, startCpuMs, listedMs: await listedMs, databaseMs, rssMb: memoryOf(hub.pid) };
+    return { healthMs, startCpuMs, listedMs: await listedMs, searchedMs, databaseMs, rssMb: memoryOf(hub.pid) };
   } finally {
     await hub.close();
   }
+}
+
+/** Until a search leaves out nothing: no tool that is not read yet, and no vectors. */
+async function searched({ url }) {
+  const { headers } = targetAt(url);
+  const session = await openSession({ url: `${url}/mcp/$smart`, headers });
+  const given = JSON.stringify({ name: 'search_tools', arguments: { query: 'say the same again' } });
+  while (JSON.parse(await session.ask('tools/call', given)).result.structuredContent.degraded) await after(10);
+  await session.end();
 }
 
 async function freePort() {
