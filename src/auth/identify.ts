@@ -2,6 +2,7 @@ import { covers, managementApi } from '../core/access/endpoint.ts';
 import { type Principal, principalOf, withPasswordAlone } from '../core/access/principal.ts';
 import { mustSetUpFactor } from '../core/access/identity.ts';
 import { memoizeLast } from '../core/memoize-last.ts';
+import { putLast } from '../core/put-last.ts';
 import type { KeySettings } from '../core/settings/key.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { UserSettings } from '../core/settings/user.ts';
@@ -119,7 +120,7 @@ export function createIdentify(options: {
   async function verify(token: string): Promise<Claims | undefined> {
     const claims = await tokens.verify(token);
     if (!claims) return undefined;
-    remember(verified, token, claims);
+    putLast(verified, token, claims, authLimits.verifiedTokens);
     return claims;
   }
 
@@ -306,11 +307,4 @@ function accountsOf({ users }: Settings): ReadonlyMap<string, UserSettings> {
     accounts.set(users, index);
   }
   return index;
-}
-
-function remember(verified: Map<string, Claims>, token: string, claims: Claims): void {
-  verified.set(token, claims);
-  if (verified.size <= authLimits.verifiedTokens) return;
-  const oldest = verified.keys().next();
-  if (oldest.done !== true) verified.delete(oldest.value);
 }

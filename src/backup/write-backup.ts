@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { HubError } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { Database, Queryable } from '../database/database.ts';
 import { diskError, errnoOf } from '../disk/disk-error.ts';
@@ -187,12 +186,4 @@ function countsOf(settings: string | undefined): Record<string, number> {
     return Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
   };
   return Object.fromEntries(Object.entries(counted).map(([member, name]) => [name, size(member)]));
-}
-
-/** HubError `not_ready` for a hub whose database is away. */
-export function databaseAway(cause?: unknown): HubError {
-  return new HubError('not_ready', 'Cannot make a backup: the database is away. Try again when it is back.', {
-    cause,
-    retryAfterMs: 10_000,
-  });
 }

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { isObject } from '../core/protocol/rpc.ts';
 import { HubError } from '../core/errors.ts';
+import { errnoOf } from '../disk/disk-error.ts';
 import { readUserEnv } from '../env/user-env.ts';
 import type { Flags } from './command.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -57,7 +57,7 @@ export async function exportAudit(flags: Flags): Promise<ExitCode> {
   await pipeline(answer.body, process.stdout, { end: false }).catch((error: unknown) => {
     if (error instanceof HubError) throw error;
     // Who reads it has enough.
-    if (isObject(error) && error['code'] === 'EPIPE') return;
+    if (errnoOf(error) === 'EPIPE') return;
     throw new HubError('upstream_failed', `The export of ${hub.url} broke off: it is not whole.`, { cause: error });
   });
   return exitCodes.stopped;

@@ -20,8 +20,7 @@ const flags = [
 export const usualFlags: readonly string[] = flags.map(([, usual]) => usual);
 
 const ownFlags = flags.map(([own]) => own);
-const flagsOfNode = flags.map(([, usual]) => usual);
-let current: readonly string[] = flagsOfNode;
+let current = usualFlags;
 
 function set(wanted: readonly string[]): void {
   if (wanted !== current) for (const flag of wanted) setFlagsFromString(flag);
@@ -45,4 +44,4 @@ export const setFlags = (): void => set(ownFlags);
 export const withOwnFlags = <T>(compile: () => T): T => withFlags(ownFlags, compile);
 
 /** Loads modules of Node, or runs what may do so, with the flags that Node was built with. */
-export const withFlagsOfNode = <T>(load: () => T): T => withFlags(flagsOfNode, load);
+export const withFlagsOfNode = <T>(load: () => T): T => withFlags(usualFlags, load);

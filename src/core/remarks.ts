@@ -115,7 +115,12 @@ export interface Remark {
 }
 
 /** A remark as the reason of something: its text with its name beside it. */
-export function because(...given: Parameters<typeof remark>): { readonly reason: string; readonly said: NamedRemark } {
+export interface Because {
+  readonly reason: string;
+  readonly said: NamedRemark;
+}
+
+export function because(...given: Parameters<typeof remark>): Because {
   const { text, said } = remark(...given);
   return { reason: text, said };
 }

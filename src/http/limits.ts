@@ -18,9 +18,6 @@ export const httpLimits = {
   smallBodyBytes: 16 * 1024,
   /** A body of any other route (`http/frame/large-bodies.ts`); an inline OpenAPI document of a large service fits. */
   apiBodyBytes: 8 * 1024 * 1024,
-  /** The rest of a body that was refused is read away this far and this long, so that its sender finds the answer. */
-  strayBodyBytes: 256 * 1024 * 1024,
-  strayBodyMs: 60_000,
   /** Groups or servers created by one request; each is a change of the settings of its own. */
   batchItems: 200,
   /**

@@ -5,6 +5,7 @@ import { BusyMap } from '../core/busy-map.ts';
 import { type Principal, principalFromId, principalId } from '../core/access/principal.ts';
 import { type Scope, scopeFromId, scopeId } from '../core/access/scope.ts';
 import type { Sealer } from '../core/seal.ts';
+import { putLast } from '../core/put-last.ts';
 import type { EventLog } from './event-log.ts';
 import { mcpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
@@ -222,10 +223,7 @@ class Live implements LiveSession {
   }
 
   setLogLevel(level: string): void {
-    this.#logLevels.delete(this.facts.sid);
-    this.#logLevels.set(this.facts.sid, level);
-    const [oldest] = this.#logLevels.keys();
-    if (this.#logLevels.size > mcpLimits.wantedLogLevels && oldest !== undefined) this.#logLevels.delete(oldest);
+    putLast(this.#logLevels, this.facts.sid, level, mcpLimits.wantedLogLevels);
   }
 
   /** Made when it is first looked at, like `holds`: most sessions have nothing but a call. */

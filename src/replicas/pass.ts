@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { HubId } from '../core/hub-id.ts';
+import { putLast } from '../core/put-last.ts';
 import { replicaLimits } from './limits.ts';
 
 /** The header that says that another hub passed the request on. */
@@ -39,7 +40,7 @@ export function createPasses(secret: string, own: HubId, now: () => number = () 
 
   function nextFor(hub: HubId): number {
     const next = (lasts.get(hub) ?? 0) + 1;
-    putLast(lasts, hub, next);
+    putLast(lasts, hub, next, replicaLimits.hubs);
     return next;
   }
 
@@ -58,21 +59,13 @@ export function createPasses(secret: string, own: HubId, now: () => number = () 
       if (to !== own || !(Math.abs(Number(at) - now()) <= replicaLimits.passMs)) return undefined;
       if (!isSigned(`pass\n${stated}\n${boundOf(request)}`, given.slice(cut + 1))) return undefined;
       const seen = numbers.get(from) ?? new Numbers();
-      putLast(numbers, from, seen);
+      putLast(numbers, from, seen, replicaLimits.hubs);
       if (!seen.isNew(Number(number))) return undefined;
       return { address: address === '' ? undefined : Buffer.from(address, 'base64url').toString() };
     },
     mac: (purpose, text) => sign(`${purpose}\n${text}`),
     isMac: (purpose, text, mac) => isSigned(`${purpose}\n${text}`, mac),
   };
-}
-
-/** The hub that was used last is the last; the first, of one that is long gone, goes. */
-function putLast<T>(all: Map<HubId, T>, hub: HubId, value: T): void {
-  all.delete(hub);
-  all.set(hub, value);
-  const [oldest] = all.keys();
-  if (all.size > replicaLimits.hubs && oldest !== undefined) all.delete(oldest);
 }
 
 /**

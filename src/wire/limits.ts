@@ -28,12 +28,12 @@ export const wireLimits = {
   /** Where none could be closed it is not tried again for this long. */
   allBusyMs: 1_000,
   /**
-   * The rest of a body is read away this far and this long where a connection ends with an answer that came before it
-   * (`http/limits.ts`, `strayBodyBytes`, where it stays open).
+   * The rest of a body is read away this far and this long where its answer came before it, so that its sender finds
+   * the answer.
    */
   lingerBytes: 256 * 1024 * 1024,
   lingerMs: 60_000,
-  /** How often that is looked at. */
+  /** How often that is looked at, where a connection ends with the answer. */
   lingerLookMs: 100,
 
   // plain requests

@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { ForwardAuth } from '../../core/settings/login.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { IssuedIdentity, UserSettings } from '../../core/settings/user.ts';
+import { putLast } from '../../core/put-last.ts';
 import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
@@ -120,12 +121,7 @@ export function createForwardedTokens(options: {
     }
   }
 
-  function remember(token: string, entry: Verified): void {
-    verified.delete(token);
-    verified.set(token, entry);
-    const oldest = verified.keys().next();
-    if (verified.size > authLimits.issuedTokens && oldest.done !== true) verified.delete(oldest.value);
-  }
+  const remember = (token: string, entry: Verified): void => putLast(verified, token, entry, authLimits.issuedTokens);
 
   return {
     isFor(token, { system: { forwardAuth } }) {

@@ -2,6 +2,7 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isProviderAddress } from '../../core/provider.ts';
+import { putLast } from '../../core/put-last.ts';
 import { authLimits } from '../limits.ts';
 import { providerJson } from './provider-fetch.ts';
 
@@ -32,10 +33,8 @@ export function createIssuerKeys({ log, now = Date.now }: { log: Logger; now?: (
     let keys = held.get(id);
     if (!keys) {
       keys = { find: undefined, fetchedAt: 0, triedAt: 0, loading: undefined };
-      held.set(id, keys);
-      // Those of settings that were changed.
-      const oldest = held.keys().next();
-      if (held.size > authLimits.issuers && oldest.done !== true) held.delete(oldest.value);
+      // What goes is of settings that were changed.
+      putLast(held, id, keys, authLimits.issuers);
     }
     return keys;
   }

@@ -2,6 +2,7 @@ import type { Configuration } from 'openid-client';
 import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { OidcProvider } from '../../core/settings/login.ts';
+import { putLast } from '../../core/put-last.ts';
 import { createEventSampler, suppressedFields } from '../event-sampler.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
@@ -91,9 +92,7 @@ export function createOidcClient(options: {
         hasFailed: false,
       };
       made.configuration.catch(() => (made.hasFailed = true));
-      known.set(provider.id, (entry = made));
-      const oldest = known.keys().next();
-      if (known.size > authLimits.issuers && oldest.done !== true) known.delete(oldest.value);
+      putLast(known, provider.id, (entry = made), authLimits.issuers);
     }
     return entry.configuration;
   }

@@ -6,6 +6,7 @@ import { asymmetric } from '../../core/provider.ts';
 import type { TrustedIssuer } from '../../core/settings/login.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { IssuedIdentity, UserSettings } from '../../core/settings/user.ts';
+import { putLast } from '../../core/put-last.ts';
 import { authLimits } from '../limits.ts';
 import { claimTexts } from './claims.ts';
 import { unverified, verifyIssued } from './issued-jwt.ts';
@@ -74,12 +75,7 @@ export function createTrustedTokens(options: { keys: IssuerKeys; log: Logger; no
     }
   }
 
-  function remember(token: string, entry: Verified): void {
-    verified.delete(token);
-    verified.set(token, entry);
-    const oldest = verified.keys().next();
-    if (verified.size > authLimits.issuedTokens && oldest.done !== true) verified.delete(oldest.value);
-  }
+  const remember = (token: string, entry: Verified): void => putLast(verified, token, entry, authLimits.issuedTokens);
 
   function isForHub(token: string, settings: Settings): boolean {
     const { iss, aud = [] } = unverified(token);

@@ -1,7 +1,7 @@
 import type { Catalogue, Item } from '../catalogue.ts';
 import { HubError, listed } from '../errors.ts';
 import { guardNames, secretsMode } from '../guards/guards-of.ts';
-import { because, type NamedRemark } from '../remarks.ts';
+import { because, type Because, type NamedRemark } from '../remarks.ts';
 import { withoutSecretsInJson } from '../secrets/in-json.ts';
 import type { CallLimits } from '../settings/governance.ts';
 import type { ServerSettings } from '../settings/server.ts';
@@ -14,8 +14,6 @@ import { type Scope, scopeId } from './scope.ts';
 import { exposedName, tieBreakName } from './tool-name.ts';
 import { isReadOnly, mergedOverride, renamed, withRules } from './tool-override.ts';
 import type { Target, View } from './view.ts';
-
-type Because = ReturnType<typeof because>;
 
 /** One step of a decision (CONTRACT §9, `why`). */
 export interface DecisionStep {

@@ -5,7 +5,7 @@ import { HubError } from '../errors.ts';
 import { groupNamed } from './endpoint.ts';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
-import { because } from '../remarks.ts';
+import { because, type Because } from '../remarks.ts';
 import type { GroupServer, GroupSettings, Selection } from '../settings/group.ts';
 import type { ServerSettings } from '../settings/server.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -137,7 +137,7 @@ export function whyReached(
   settings: Settings,
   principal: Principal,
   server: ServerSettings,
-): (ReturnType<typeof because> & { readonly ref?: string }) | undefined {
+): (Because & { readonly ref?: string }) | undefined {
   const who = identity(settings, principal);
   if (who === undefined || grantOf(settings, who, server) === undefined) return undefined;
   if (who.kind === 'key') {

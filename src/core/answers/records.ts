@@ -210,7 +210,6 @@ const snippet = object(
 export type Snippet = Shape<typeof snippet>;
 
 const cost = object({ tools: count, tokens: count });
-export type Cost = Shape<typeof cost>;
 
 /** How each client is connected to one endpoint. */
 export const connect = object({

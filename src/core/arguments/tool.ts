@@ -3,6 +3,7 @@ import { type ConvertOptions, convertArguments } from './convert.ts';
 import type { Problem } from '../errors.ts';
 import { memberText } from '../json/text.ts';
 import { type SchemaCheck, compileSchema } from '../schema/check.ts';
+import { putLast } from '../put-last.ts';
 
 /** Arguments as a tool can be given them. */
 export interface PreparedArguments {
@@ -37,15 +38,11 @@ export function createToolArguments(options: { now?: () => number; schemas?: num
 
   function schemaOf(toolText: string): Known {
     let entry = known.get(toolText);
-    if (entry) known.delete(toolText);
-    else {
+    if (!entry) {
       const schema = inputSchema(toolText);
       entry = { schema, check: compileSchema(schema, now) };
     }
-    // A Map keeps the order of insertion, so the first is always the one unused for longest.
-    known.set(toolText, entry);
-    const oldest = known.keys().next();
-    if (known.size > schemas && oldest.done !== true) known.delete(oldest.value);
+    putLast(known, toolText, entry, schemas);
     return entry;
   }
 

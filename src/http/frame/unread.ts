@@ -1,5 +1,5 @@
 import { HubError } from '../../core/errors.ts';
-import { httpLimits } from '../limits.ts';
+import { wireLimits } from '../../wire/limits.ts';
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -40,17 +40,17 @@ function senderLeft(cause: unknown): never {
 }
 
 /**
- * As far as `httpLimits.strayBodyBytes` and `httpLimits.strayBodyMs` allow; then the body, and with it the connection,
+ * As far as `wireLimits.lingerBytes` and `wireLimits.lingerMs` allow; then the body, and with it the connection,
  * is closed.
  */
 async function readAway(reader: Reader): Promise<void> {
   let size = 0;
   const close = (): void => void reader.cancel().catch(() => undefined);
-  const timer = setTimeout(close, httpLimits.strayBodyMs).unref();
+  const timer = setTimeout(close, wireLimits.lingerMs).unref();
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       size += read.value.length;
-      if (size > httpLimits.strayBodyBytes) return close();
+      if (size > wireLimits.lingerBytes) return close();
     }
   } catch {
     // The sender has left.

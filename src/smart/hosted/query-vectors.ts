@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HubError } from '../../core/errors.ts';
+import { putLast } from '../../core/put-last.ts';
 import { smartLimits } from '../limits.ts';
 import type { Breaker } from './breaker.ts';
 import type { HostedEmbedder } from './embedder.ts';
@@ -57,12 +58,8 @@ export function createQueryVectors(
     }
   }
 
-  function remember(text: string, vector: Float32Array): void {
-    known.delete(text);
-    known.set(text, vector);
-    const [oldest] = known.keys();
-    if (known.size > smartLimits.embeddedQueries && oldest !== undefined) known.delete(oldest);
-  }
+  const remember = (text: string, vector: Float32Array): void =>
+    putLast(known, text, vector, smartLimits.embeddedQueries);
 
   return {
     async of(query) {

@@ -3,6 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { detached } from '../../../core/json/detached.ts';
 import { coreLimits } from '../../../core/limits.ts';
 import { isObject } from '../../../core/protocol/rpc.ts';
+import { putLast } from '../../../core/put-last.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { type Body, chooseBody, type DescribedBody, type Field, sameType } from './body.ts';
 import type { MediaChoice } from './config.ts';
@@ -139,16 +140,12 @@ export function openOperations({ byName, tools, calls }: Operations): (name: str
   const called = new Map<string, CalledOperation>();
   return (name) => {
     let found = called.get(name);
-    if (found) called.delete(name);
-    else {
+    if (!found) {
       const places = byName.get(name);
       if (!places) return undefined;
       found = { operation: read(callable.text(places.call)), tool: detached(listed.text(places.tool)) };
     }
-    // A Map keeps the order of insertion, so the first is always the one not called for longest.
-    called.set(name, found);
-    const oldest = called.keys().next();
-    if (called.size > coreLimits.schemas && oldest.done !== true) called.delete(oldest.value);
+    putLast(called, name, found, coreLimits.schemas);
     return found;
   };
 }
