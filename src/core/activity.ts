@@ -85,5 +85,5 @@ export interface ActivitySink {
    * Calls back when what was recorded before outlives this process: at once, or at the end of this turn of the event
    * loop.
    */
-  afterKeeping(done: () => void): void;
+  readonly afterKeeping: (done: () => void) => void;
 }

@@ -37,21 +37,21 @@ export function createHttpServer(
   worker?: Worker,
 ): HttpServer {
   let unready: RequestListener | undefined;
-  let opened: { readonly httpEntry: HttpEntry; readonly bodies: ByteBudget } | undefined;
+  let opened: HttpEntry | undefined;
   let address: Promise<string> | undefined;
   const server = createServer({
     keepAliveTimeout: wireLimits.idleConnectionMs,
     requestTimeout: wireLimits.requestReadMs,
     ServerResponse: SafeResponse,
   });
-  const isMcp = (url: string | undefined): boolean => opened?.httpEntry.isMcp(url ?? '/') === true;
+  const isMcp = (url: string | undefined): boolean => opened?.isMcp(url ?? '/') === true;
   let ownUrl: string | undefined;
   const own = worker && createWorkerConnections(server, worker, env.host, isMcp);
   server.on('request', (req, res) => {
     if (own?.isMisdirected(req)) {
       res.shouldKeepAlive = false;
       misdirected(res);
-    } else if (opened) opened.httpEntry.enter(req, res);
+    } else if (opened) opened.enter(req, res);
     else unready?.(req, res);
   });
   let isHubAt = (_address: string): boolean => false;
@@ -62,16 +62,7 @@ export function createHttpServer(
     clientOf: (address: string) => (isHubAt(address) ? undefined : clientAt(address)),
     refused: refusedConnections(log),
   };
-  const fastPath = createFastPath(server, {
-    takes: isMcp,
-    handle: (req, res) => (own?.isMisdirected(req) ? misdirected(res) : opened?.httpEntry.enterMcp(req, res)),
-    bounds,
-    elsewhere: own,
-    bodies: {
-      hold: (bytes, size) => opened?.bodies.hold(bytes, size) === true,
-      release: (bytes) => opened?.bodies.release(bytes),
-    },
-  });
+  const fastPath = createFastPath(server, { bounds, elsewhere: own });
   return {
     server,
     fastPath,
@@ -91,7 +82,12 @@ export function createHttpServer(
       isHubAt = isHub;
     },
     open(httpEntry, bodies) {
-      opened = { httpEntry, bodies };
+      opened = httpEntry;
+      const { isMcp: takes, enterMcp } = httpEntry;
+      const handle: typeof enterMcp = own
+        ? (req, res) => (own.isMisdirected(req) ? misdirected(res) : enterMcp(req, res))
+        : enterMcp;
+      fastPath.serve({ takes, handle, bodies });
     },
   };
 }

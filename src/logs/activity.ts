@@ -112,7 +112,7 @@ export function createActivityLog({ database, log, journal, news, now = Date.now
       if (!isOff) writer.add(slot);
       news?.recorded(slot);
     },
-    afterKeeping: (done) => writer.afterKeeping(done),
+    afterKeeping: writer.afterKeeping,
     list: (listing) =>
       ask(async (answers) => {
         const page = await answers.list(listing);

@@ -33,7 +33,7 @@ export interface Writer<T> {
    * Calls back when the rows that were added before outlive this process: at once, or at the end of this turn of the
    * event loop.
    */
-  afterKeeping(done: () => void): void;
+  readonly afterKeeping: (done: () => void) => void;
   /**
    * Writes now; true when everything added before this call is written, false when that cannot be done within
    * `timeoutMs`.
@@ -151,10 +151,11 @@ class BatchWriter<T> implements Writer<T> {
     } else if (!this.#pace.isSet && this.#canWrite) this.#pace.within(logLimits.writeBatchMs);
   }
 
-  afterKeeping(done: () => void): void {
+  /** Bound, so that it is handed on as it is. */
+  readonly afterKeeping = (done: () => void): void => {
     if (this.#journal === undefined) done();
     else this.#journal.afterWriting(done);
-  }
+  };
 
   async flush(timeoutMs: number): Promise<boolean> {
     const goal = this.#marks.entered;

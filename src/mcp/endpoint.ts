@@ -1,6 +1,5 @@
 import { capabilitiesOf } from '../core/protocol/server-requests.ts';
 import { errorTable, HubError } from '../core/errors.ts';
-import { thenMaybe } from '../core/then-maybe.ts';
 import { principalId } from '../core/access/principal.ts';
 import { isObject, resultText, type RpcMessage, rpcErrors, toRpcError } from '../core/protocol/rpc.ts';
 import type { Announcer } from './announcer.ts';
@@ -45,7 +44,7 @@ export interface EndpointOptions extends DispatchOptions, ElsewhereOptions {
 export function serveMcp(context: RequestContext, options: EndpointOptions): void | Promise<void> {
   switch (context.req.method) {
     case 'POST':
-      return thenMaybe(readMessages(context), (received) => post(context, received, options));
+      return post(context, options);
     case 'GET':
       return get(context, options);
     case 'DELETE':
@@ -57,7 +56,14 @@ export function serveMcp(context: RequestContext, options: EndpointOptions): voi
   }
 }
 
-function post(
+/** Without a step between where the body is here, as that of nearly every call is. */
+function post(context: RequestContext, options: EndpointOptions): void | Promise<void> {
+  const received = readMessages(context);
+  if (!(received instanceof Promise)) return posted(context, received, options);
+  return received.then((late) => posted(context, late, options));
+}
+
+function posted(
   context: RequestContext,
   received: ClientMessage | ClientMessage[] | undefined,
   options: EndpointOptions,
@@ -78,14 +84,22 @@ function post(
     const text = `Unsupported MCP-Protocol-Version "${String(version).slice(0, 50)}".`;
     return refuse(context, 400, rpcErrors.invalidRequest, text);
   }
+  if (!options.replicas) return postHere(context, received, facts, options);
   const messages = Array.isArray(received) ? received : [received];
-  atItsHub(context, { messages, facts }, options, () => {
-    if (Array.isArray(received)) return postBatch(context, received, facts, options);
-    if (!isRequest(received)) return accept(context, [received], facts, options);
-    const session = facts && options.sessions.live(facts);
-    answer(context, received, { stateless: false, session, reply: postReply(context, options, facts) }, options);
-    session?.settle({});
-  });
+  atItsHub(context, { messages, facts }, options, () => postHere(context, received, facts, options));
+}
+
+function postHere(
+  context: RequestContext,
+  received: ClientMessage | ClientMessage[],
+  facts: SessionFacts | undefined,
+  options: EndpointOptions,
+): void {
+  if (Array.isArray(received)) return postBatch(context, received, facts, options);
+  if (!isRequest(received)) return accept(context, [received], facts, options);
+  const session = facts && options.sessions.live(facts);
+  answer(context, received, { stateless: false, session, reply: postReply(context, options, facts) }, options);
+  session?.settle({});
 }
 
 function begin(context: RequestContext, { message, id = 'null' }: ClientMessage, options: EndpointOptions): void {
@@ -140,9 +154,10 @@ function postStateless(context: RequestContext, received: ClientMessage, options
   if (message.method !== 'tools/call')
     options.introduced?.(context, clientInfoOf(message), message.method === 'server/discover');
   if (message.method === 'subscriptions/listen') return listen(marked, message, id, options);
-  atItsHub(marked, { messages: [received] }, options, () =>
-    answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options),
-  );
+  const here = (): void =>
+    answer(marked, received, { stateless: true, session: undefined, reply: postReply(marked, options) }, options);
+  if (options.replicas) atItsHub(marked, { messages: [received] }, options, here);
+  else here();
 }
 
 function checkParams({ req, principal, scope }: RequestContext, message: RpcMessage, { views }: EndpointOptions) {

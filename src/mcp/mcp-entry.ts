@@ -50,6 +50,9 @@ const needsToken = 'This endpoint needs an access token.';
 
 const noQuery = new URLSearchParams();
 
+/** What is known of a request before it is known who makes it. */
+type Asked = Pick<RequestContext, 'req' | 'res' | 'headers' | 'scope' | 'address'>;
+
 interface Route {
   readonly kind: 'mcp' | 'sse' | 'messages';
   /** Undefined for a path that cannot be decoded. */
@@ -79,48 +82,47 @@ export function createMcpEntry(options: McpEntryOptions): McpEntry {
   function handle(req: HttpRequest, res: HttpResponse, headers: Record<string, string>): void | Promise<void> {
     const route = routeAt(req.url ?? '/');
     if (!route) throw new Error('This is no MCP endpoint.');
-    const query = queryOf(req.url);
     const { scope } = route;
     if (!scope)
       return refuse({ res, headers }, 400, rpcErrors.invalidRequest, 'The path is not valid percent-encoding.');
-    const address = options.address(req);
+    const at: Asked = { req, res, headers, scope, address: options.address(req) };
+    const who = options.identify(req, at.address, route.endpoint);
+    return who instanceof Promise ? who.then((late) => enter(late, route, at)) : enter(who, route, at);
+  }
+
+  /** Goes on once it is known who asks. */
+  function enter(who: Identified, route: Route, at: Asked): void | Promise<void> {
+    const { req, res, headers, scope, address } = at;
     const { endpoint } = route;
-    return thenMaybe(options.identify(req, address, endpoint), (who) => {
-      // What is begun now would not be told that its client has left.
-      if (res.destroyed) return;
-      if (who === 'bad') options.badCredential(address);
-      const at = { req, res, headers, scope };
-      const principal = admit(who, route, at);
-      if (!principal) return;
-      const stillAdmitted = (): boolean | Promise<boolean> =>
-        thenMaybe(options.identify(req, address, endpoint), (now) => admit(now, route, at) !== undefined);
-      const bodyLimit = () => bodyLimitOf(principal, options);
-      const senderNow = (): Principal | Promise<Principal> =>
-        thenMaybe(options.identify(req, address, endpoint), (now) => stillAdmittedAs(now, req, options));
-      // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
-      // to.
-      return serve(route, {
-        req,
-        res,
-        headers,
-        clientHeaders: req.headers,
-        scope,
-        principal,
-        address,
-        query,
-        bodyLimit,
-        stillAdmitted,
-        senderNow,
-      });
+    // What is begun now would not be told that its client has left.
+    if (res.destroyed) return;
+    if (who === 'bad') options.badCredential(address);
+    const principal = admit(who, route, at);
+    if (!principal) return;
+    const stillAdmitted = (): boolean | Promise<boolean> =>
+      thenMaybe(options.identify(req, address, endpoint), (now) => admit(now, route, at) !== undefined);
+    const bodyLimit = () => bodyLimitOf(principal, options);
+    const senderNow = (): Principal | Promise<Principal> =>
+      thenMaybe(options.identify(req, address, endpoint), (now) => stillAdmittedAs(now, req, options));
+    // Written out: V8 lets what such an object holds outlive the young generation when it is spread and then added
+    // to.
+    return serve(route, {
+      req,
+      res,
+      headers,
+      clientHeaders: req.headers,
+      scope,
+      principal,
+      address,
+      query: queryOf(req.url),
+      bodyLimit,
+      stillAdmitted,
+      senderNow,
     });
   }
 
   /** Whose request it is; undefined when it was refused and answered. */
-  function admit(
-    who: Identified,
-    route: Route,
-    { req, res, headers, scope }: Pick<RequestContext, 'req' | 'res' | 'headers' | 'scope'>,
-  ): Principal | undefined {
+  function admit(who: Identified, route: Route, { req, res, headers, scope }: Asked): Principal | undefined {
     const principal = admitted(who, req, options);
     const owned = route.user !== undefined;
     if (!principal || (owned && principal.kind === 'anonymous')) {

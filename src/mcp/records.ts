@@ -85,7 +85,7 @@ export function createCallRecords({
       if (governing.has(error.code)) audit.counted(refusedReadOf(request, error, settings()));
     },
     used: (use) => keep(smartActivityOf(use, settings(), searches, hide), use.ms),
-    afterKeeping: (done) => activity.afterKeeping(done),
+    afterKeeping: activity.afterKeeping,
   };
 }
 

@@ -2,10 +2,12 @@ import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { type ConnectionBounds, Connections, refusal } from './connections.ts';
 import type { HttpResponse, PlainRequest } from './http.ts';
-import { PlainConnection } from './plain-connection.ts';
+import { PlainConnection, type PlainOptions } from './plain-connection.ts';
 
 /** Connections of the fast path, beside those of node:http. */
 export interface FastPath {
+  /** From now on `endpoint` answers what it takes. Until then all requests are for the server's own listeners. */
+  serve(endpoint: PlainEndpoint): void;
   /**
    * From now on each answer closes its connection, those of node:http too. One that waits stays open: a request may be
    * on its way.
@@ -35,13 +37,17 @@ export interface Elsewhere {
   elsewhere(socket: Socket, unread: Buffer): boolean;
 }
 
-export interface FastPathOptions {
+/** What answers the requests of the fast path. */
+export interface PlainEndpoint {
   /** Whether requests for this path are answered by `handle`; all others are for the server's own listeners. */
   readonly takes: (url: string) => boolean;
   readonly handle: (req: PlainRequest, res: HttpResponse) => void;
-  readonly bounds: ConnectionBounds;
   /** The memory for bodies of requests. */
   readonly bodies: BodyMemory;
+}
+
+export interface FastPathOptions {
+  readonly bounds: ConnectionBounds;
   /** Requests that are for neither `handle` nor the server's listeners. */
   readonly elsewhere?: Elsewhere | undefined;
   /** Connections are looked through this often for what is over its time, which is minutes. */
@@ -53,19 +59,16 @@ export interface FastPathOptions {
  * the plain shape are read and answered here (`head.ts` says what is plain), and a connection is given to the server,
  * for good, with the first request that is not (decisions/0023).
  */
-export function createFastPath(
-  server: Server,
-  { takes, handle, bounds, bodies, elsewhere, sweepMs = 5_000 }: FastPathOptions,
-): FastPath {
+export function createFastPath(server: Server, { bounds, elsewhere, sweepMs = 5_000 }: FastPathOptions): FastPath {
   const plain = new Set<PlainConnection>();
   const connections = new Connections(bounds, server.requestTimeout);
   const own = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners('connection');
   let ending = false;
   let isLast = false;
-  const options = {
-    takes,
-    handle,
+  const options: PlainOptions = {
+    takes: () => false,
+    handle: () => undefined,
     handOver(socket: Socket, unread: Buffer) {
       if (elsewhere?.elsewhere(socket, unread)) return;
       // Otherwise the stream, whose chunk this is, would ask for the next one after the server has paused, and the rest
@@ -76,8 +79,8 @@ export function createFastPath(
       // Its parser reads from the socket itself from now on; this is what came before.
       socket.emit('data', unread);
     },
-    hold: (bytes: number, size: number) => bodies.hold(bytes, size),
-    release: (bytes: number) => bodies.release(bytes),
+    hold: () => false,
+    release: () => undefined,
     isUnsure: (socket: Socket, unread: Buffer) => elsewhere?.isUnsure(socket, unread) === true,
     gone: (connection: PlainConnection) => void plain.delete(connection),
     keepAlive: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1_000)}\r\n`,
@@ -113,6 +116,13 @@ export function createFastPath(
   }, sweepMs).unref();
   server.on('close', () => clearInterval(sweep));
   return {
+    serve({ takes, handle, bodies }) {
+      options.takes = takes;
+      // Handed on as it is: nothing stands between a connection and what answers it.
+      options.handle = handle;
+      options.hold = (bytes, size) => bodies.hold(bytes, size);
+      options.release = (bytes) => bodies.release(bytes);
+    },
     lastAnswers() {
       isLast = true;
       for (const connection of plain) connection.lastAnswer();

@@ -7,8 +7,8 @@ import { PlainResponse, type ResponseEnds } from './plain-response.ts';
 
 export interface PlainOptions {
   /** Whether the fast path answers this request itself. */
-  readonly takes: (url: string) => boolean;
-  readonly handle: (req: PlainRequest, res: HttpResponse) => void;
+  takes: (url: string) => boolean;
+  handle: (req: PlainRequest, res: HttpResponse) => void;
   /** Whether more has to be read of a request that is not plain before its connection is handed over. */
   readonly isUnsure: (socket: Socket, unread: Buffer) => boolean;
   /** Gives the connection to node:http, with what was read of it and not answered. Nothing of it comes back. */
@@ -17,8 +17,8 @@ export interface PlainOptions {
    * Takes memory for `bytes` more of what came and cannot be worked on yet, which is `size` with them. False where
    * there is none.
    */
-  readonly hold: (bytes: number, size: number) => boolean;
-  readonly release: (bytes: number) => void;
+  hold: (bytes: number, size: number) => boolean;
+  release: (bytes: number) => void;
   /** The connection is here no more: closed, or handed over. */
   readonly gone: (connection: PlainConnection) => void;
   /** The headers that tell a client how long its connection stays, each with its line break. */

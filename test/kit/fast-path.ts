@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type ByteBudget, createByteBudget } from '../../src/core/byte-budget.ts';
 import { SafeResponse } from '../../src/wire/safe-response.ts';
-import { createFastPath, type FastPath, type FastPathOptions } from '../../src/wire/fast-path.ts';
+import { createFastPath, type FastPath, type FastPathOptions, type PlainEndpoint } from '../../src/wire/fast-path.ts';
 import type { HttpRequest, HttpResponse, PlainRequest } from '../../src/wire/http.ts';
 import { atEnd } from './at-end.ts';
 
@@ -37,7 +37,8 @@ const unbounded = { most: Infinity, mostPerAddress: Infinity, clientOf: () => un
 
 /** A server of node:http, with the fast path before it or without. Ends with the test. */
 export async function echoServer(
-  options: { fastPath: boolean; answer?: Answer; idleMs?: number; requestMs?: number } & Partial<FastPathOptions> = {
+  options: { fastPath: boolean; answer?: Answer; idleMs?: number; requestMs?: number } & Partial<FastPathOptions> &
+    Partial<Pick<PlainEndpoint, 'bodies'>> = {
     fastPath: true,
   },
 ): Promise<EchoServer> {
@@ -54,9 +55,8 @@ export async function echoServer(
     byFastPath.push(req.url);
     answer(req, req.body, res);
   };
-  const fastPath = options.fastPath
-    ? createFastPath(server, { takes: (url) => !url.startsWith('/node'), handle, bounds, bodies, sweepMs })
-    : undefined;
+  const fastPath = options.fastPath ? createFastPath(server, { bounds, sweepMs }) : undefined;
+  fastPath?.serve({ takes: (url) => !url.startsWith('/node'), handle, bodies });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

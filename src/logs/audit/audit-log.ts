@@ -91,7 +91,7 @@ export function openAudit({ database, journal, clean, log, now = Date.now }: Aud
   return {
     record: (event) => add(event, 1),
     counted: (event) => repeats.count(event),
-    afterKeeping: (done) => writer.afterKeeping(done),
+    afterKeeping: writer.afterKeeping,
     list: async (listing) => selectRecords(await upToDate(), listing),
     head: async () => selectHead(await upToDate()),
     check() {
