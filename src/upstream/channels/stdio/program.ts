@@ -1,26 +1,17 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import crossSpawn from 'cross-spawn';
-import { errorText, HubError } from '../../../core/errors.ts';
-import type { Logger } from '../../../core/logger.ts';
-import { largeWork } from '../../../core/turn-budget.ts';
+import { errorText, type HubError } from '../../../core/errors.ts';
 import { withTimeout } from '../../../core/with-timeout.ts';
 import { upstreamLimits } from '../../limits.ts';
-import { ThrottledReader } from '../throttled-reader.ts';
-import { type Channel, type ChannelEvents, deadChannel, type Printed } from '../channel.ts';
+import { type Channel, type ChannelEvents, deadChannel } from '../channel.ts';
 import { childEnv } from './child-env.ts';
-import { lineLevel } from './line-level.ts';
-import { type Lines, lineSplitter } from './lines.ts';
-import { eachLargeMessage, eachMessage, type MessageSink } from '../messages.ts';
-import { createLogRateLimiter, LineBudget } from './log-rate-limiter.ts';
-import { answeredId, oversizeError } from '../message-buffer.ts';
 import { endGroup } from './process-group.ts';
 import type { Reaper } from './reaper.ts';
-import { exitError, hungUpError, lastWords, startError } from './errors.ts';
+import { exitError, hungUpError, startError } from './errors.ts';
+import { type Heard, openPipes, type PipeOptions } from './pipes.ts';
 import { windowsStart } from './windows-start.ts';
 
-export interface StdioOptions {
-  readonly name: string;
+export interface StdioOptions extends PipeOptions {
   readonly command: string;
   readonly args: readonly string[];
   /** What the operator wrote for this server, `${VAR}` already expanded. */
@@ -30,9 +21,6 @@ export interface StdioOptions {
   readonly cwd: string | undefined;
   /** What is started in place of command and arguments, and starts them: a sandbox. */
   readonly spawned?: Spawned | undefined;
-  readonly maxMessageBytes: number;
-  /** The log of `server:<name>`. */
-  readonly log: Logger;
   /** `ownerMark` of this hub. */
   readonly owner: string;
   readonly reaper: Reaper;
@@ -54,15 +42,11 @@ export interface Spawned {
 }
 
 /** What a child that is a launcher (`npx`) is asked, and told, by the channel to it. */
-export interface Launching {
+export interface Launching extends Heard {
   /** It must not be signalled now. */
   readonly isInstalling: boolean;
   /** `end` ends the whole group; `letGo` takes the child off the event loop. */
   spawned(group: number, end: () => Promise<void>, letGo: () => void): void;
-  /** A line on stderr. */
-  line(text: string): void;
-  /** It sent a message: only the package's own program does. */
-  spoke(): void;
   exited(): void;
   /** The channel is closed: the installer goes on, and what it starts is ended. */
   leave(): void;
@@ -122,27 +106,14 @@ function childChannel(
   events: ChannelEvents,
 ): Channel {
   const { name, log, reaper, launching } = options;
-  /** `open` until it died (`dead`, reported) or was told to end (`closing`, nothing is reported any more). */
-  let state: 'open' | 'closing' | 'dead' = 'open';
   let ending: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   reaper.add(pid);
-  const writer = batchWriter(child.stdin);
-  const output = readOutput(child, options, {
-    ...events,
-    message(message, text) {
-      launching?.spoke();
-      return state !== 'open' || events.message(message, text);
-    },
-    large: (answer) => state !== 'open' || events.large(answer),
-    failed(id, error) {
-      if (state === 'open') events.failed(id, error, false);
-    },
-  });
+  const pipes = openPipes(child, options, events);
 
   function die(error: HubError): void {
-    if (state !== 'open') return;
-    state = 'dead';
+    if (!pipes.isOpen) return;
+    pipes.shut();
     events.closed(error);
   }
 
@@ -157,11 +128,11 @@ function childChannel(
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       void end();
-      output.hurry();
+      pipes.hurry();
       const finish = (): void => {
         clearTimeout(timeouts);
-        output.end();
-        die(exitError(name, code, signal, output.printed()));
+        pipes.end();
+        die(exitError(name, code, signal, pipes.printed()));
         launching?.exited();
         for (const stream of child.stdio) stream?.destroy();
         resolve();
@@ -175,9 +146,9 @@ function childChannel(
 
   /** A child that closed its pipes but still runs: if it does not end by itself now, it is ended. */
   function hungUp(what: string): void {
-    if (state !== 'open' || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
+    if (!pipes.isOpen || child.exitCode !== null || child.signalCode !== null || launching?.isInstalling) return;
     const timeouts = setTimeout(() => {
-      die(hungUpError(name, what, output.printed()));
+      die(hungUpError(name, what, pipes.printed()));
       void end();
     }, upstreamLimits.hangUpMs);
     void gone.then(() => clearTimeout(timeouts));
@@ -189,7 +160,7 @@ function childChannel(
   child.on('error', (error) => log.debug(`child process: ${errorText(error)}`));
 
   async function stop(): Promise<void> {
-    writer.end();
+    pipes.endInput();
     if (launching?.isInstalling) return launching.leave();
     await withTimeout(gone, upstreamLimits.stdinGraceMs);
     await end();
@@ -198,20 +169,10 @@ function childChannel(
   }
 
   return {
-    send(text) {
-      if (state !== 'open') throw new HubError('upstream_unavailable', `Server "${name}" is not running.`);
-      if (writer.backlog + text.length > upstreamLimits.upstreamBacklogBytes) {
-        throw new HubError(
-          'upstream_unavailable',
-          `Server "${name}" does not read its input: too much is waiting for it. Try again later.`,
-        );
-      }
-      writer.write(text);
-    },
     ...sessionless,
-    ...output.ofChannel,
+    ...pipes.ofChannel,
     close() {
-      if (state === 'open') state = 'closing';
+      pipes.shut();
       closing ??= stop();
       return closing;
     },
@@ -226,172 +187,4 @@ function letGo(child: ChildProcessWithoutNullStreams): void {
   child.unref();
   for (const stream of child.stdio)
     if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref();
-}
-
-interface Output {
-  /** The child has ended: what is left in its pipes is read without pauses. */
-  hurry(): void;
-  /** Takes what is left of both streams as complete. */
-  end(): void;
-  printed(): Printed;
-  /** As the channel's. `pause` ends with `hurry` too. */
-  readonly ofChannel: Pick<Channel, 'printed' | 'pause' | 'resume'>;
-}
-
-/**
- * Reads both output streams of a child: messages and oversize answers become events, everything else goes to the log.
- */
-function readOutput(
-  child: ChildProcessWithoutNullStreams,
-  { name, log, maxMessageBytes, launching }: StdioOptions,
-  events: ChannelEvents,
-): Output {
-  const words = lastWords();
-  let unasked = 0;
-  let stderrLines = 0;
-  const sink: MessageSink = {
-    message(message, text) {
-      const isAwaited = events.message(message, text);
-      if (message.method !== undefined || !isAwaited) unasked++;
-    },
-    large(answer) {
-      if (!events.large(answer)) unasked++;
-    },
-  };
-  const budgets = budgetsOf(log);
-  const stderrLimiter = createLogRateLimiter((line) => log[lineLevel(line)](line), budgets.stderr);
-  const stdoutLimiter = createLogRateLimiter((line) => log.debug(`stdout is not JSON: ${line}`), budgets.stdout);
-  const stdout = lineSplitter(maxMessageBytes, {
-    line(text) {
-      if (mayBeJson(text) && eachMessage(text, sink)) return;
-      unasked++;
-      words.noMessage(text);
-      stdoutLimiter.add(text);
-    },
-    large(message) {
-      if (eachLargeMessage(message, sink)) return;
-      unasked++;
-      stdoutLimiter.add(`${message.head}…`);
-    },
-    tooLong(line) {
-      const error = oversizeError(name, line, maxMessageBytes);
-      const id = answeredId(line);
-      if (id === undefined) log.warn(`A message was left out: ${error.message}`);
-      else events.failed(id, error, false);
-    },
-  });
-  const heard = (line: string): void => {
-    stderrLines++;
-    if (launching) launching.line(line);
-    else if (stderrLines === 1) events.progress?.({ phase: 'handshake' });
-    words.add(line);
-    stderrLimiter.add(line);
-  };
-  const stderr = lineSplitter(upstreamLimits.stderrLineBytes, {
-    line: heard,
-    tooLong: ({ head, bytes }) => heard(`${head}… (a line of ${bytes} bytes)`),
-  });
-  const messages = readThrottled(child.stdout, stdout, () => unasked);
-  const readers = [messages, readThrottled(child.stderr, stderr, () => stderrLines)];
-  child.stderr.on('error', (error) => log.debug(`stderr cannot be read: ${errorText(error)}`));
-  return {
-    hurry() {
-      for (const reader of readers) reader.end();
-    },
-    end() {
-      for (const reader of readers) reader.end();
-      stdout.end();
-      stderr.end();
-      stdoutLimiter.end();
-      stderrLimiter.end();
-    },
-    printed: () => words.printed,
-    ofChannel: {
-      printed: () => words.printed,
-      pause: () => messages.pause(),
-      resume: () => messages.resume(),
-    },
-  };
-}
-
-/** What the programs that are started one after the other for one server may write to its log. */
-const budgets = new WeakMap<Logger, Readonly<Record<'stdout' | 'stderr', LineBudget>>>();
-
-function budgetsOf(log: Logger) {
-  const own = budgets.get(log) ?? { stdout: new LineBudget(), stderr: new LineBudget() };
-  budgets.set(log, own);
-  return own;
-}
-
-/** Most lines that are no messages are recognised by the first character, without the cost of a failed parse. */
-function mayBeJson(line: string): boolean {
-  const first = line.charCodeAt(0);
-  return first === 0x7b || first === 0x5b || first === 0x20 || first === 0x09;
-}
-
-/**
- * Writes lines. Those of one turn of the event loop leave together at its end: one system call for many calls in
- * flight, and the program is woken once for them.
- */
-function batchWriter(stdin: ChildProcessWithoutNullStreams['stdin']) {
-  let batch = '';
-
-  function flush(): void {
-    if (batch === '') return;
-    const text = batch;
-    batch = '';
-    stdin.write(text);
-  }
-
-  return {
-    /** Characters that the child has not taken yet. */
-    get backlog(): number {
-      return batch.length + stdin.writableLength;
-    },
-    write(line: string): void {
-      if (batch === '') setImmediate(flush);
-      batch += `${line}\n`;
-    },
-    end(): void {
-      flush();
-      stdin.end();
-    },
-  };
-}
-
-/** `unasked` counts what was read of it that answers nothing. */
-function readThrottled(stream: Readable, lines: Lines, unasked: () => number) {
-  /** Why it is not read at the moment. */
-  const reasons = new Set<'flood' | 'large' | 'asked'>();
-  let isEnding = false;
-  const pause = (reason: 'flood' | 'large' | 'asked'): void => {
-    reasons.add(reason);
-    stream.pause();
-  };
-  const resume = (reason: 'flood' | 'large' | 'asked'): void => {
-    if (reasons.delete(reason) && reasons.size === 0) stream.resume();
-  };
-  const reader = new ThrottledReader({
-    read: (chunk) => lines.push(chunk),
-    unasked,
-    pause: () => pause('flood'),
-    resume: () => resume('flood'),
-  });
-  stream.on('data', (chunk: Buffer) => {
-    reader.push(chunk);
-    if (!lines.isLarge || !largeWork.isSpent || reasons.size > 0) return;
-    pause('large');
-    largeWork.later(() => resume('large'));
-  });
-  return {
-    end() {
-      isEnding = true;
-      resume('asked');
-      reader.end();
-    },
-    pause() {
-      if (!isEnding) pause('asked');
-    },
-    resume: () => resume('asked'),
-  };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cpuMsOf } from '../../../../test/kit/cpu.ts';
 import { giveBack } from '../../../core/json/large-buffers.ts';
 import type { LargeMessage } from '../large-message.ts';
-import { lineSplitter } from './lines.ts';
+import { lineSplitter } from './pipes.ts';
 import type { TooLong } from '../message-buffer.ts';
 
 function split(chunks: readonly Buffer[], maxBytes = 1_000_000) {
