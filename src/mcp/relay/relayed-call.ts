@@ -87,6 +87,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   protected abstract put(ask: ServerRequest): void;
   /** What the client can be asked, for a stateless server: the JSON text of an object. */
   protected abstract capabilities(): string | undefined;
+  /** True when the server asks the client something by its answer, and the call goes on with what is answered. */
+  protected abstract goesOn(message: RpcMessage, text: string): boolean;
   /** The changes of the params, given those that name the target. */
   protected abstract editsFor(own: Edits): Edits;
   /** The changes of `_meta`. */
@@ -213,8 +215,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
 
   #paramsFor(id: number, own: Edits): string {
     const trace = this.serverIsStateless ? undefined : this.#trace?.handedOn;
-    const edits = { own: this.editsFor(own), meta: this.metaEdits(), trace };
-    const sent = sentParams(this.request, id, edits);
+    const sent = sentParams(this.request, id, { own: this.editsFor(own), meta: this.metaEdits(), trace });
     if (sent.hasMeta) this.progressToken = sent.token;
     return sent.params;
   }
@@ -248,7 +249,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   answered(message: RpcMessage, text: string): void {
     this.#trace?.end(answerFailure(message));
     if (this.#over) return;
-    if (!isLookedAt(this)) return this.checked(message, text);
+    if (!isLookedAt(this)) return this.#checked(message, text);
     // The server has answered it: there is nothing left to cancel.
     this.id = undefined;
     void this.#check(message, text);
@@ -257,7 +258,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async #check(message: RpcMessage, text: string): Promise<void> {
     try {
       const answer = await checkedAnswer(this, { message, text }, this.serverIsStateless);
-      this.checked(answer.message, answer.text);
+      this.#checked(answer.message, answer.text);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       this.#withhold(error);
@@ -265,8 +266,8 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   }
 
   /** The answer as the caller may get it. */
-  protected checked(message: RpcMessage, text: string): void {
-    if (this.#end()) this.tell(() => this.#deliver(message, text));
+  #checked(message: RpcMessage, text: string): void {
+    if (!this.goesOn(message, text) && this.#end()) this.tell(() => this.#deliver(message, text));
   }
 
   answeredLarge(answer: LargeAnswer): void {

@@ -21,10 +21,10 @@ export class SessionCall extends RelayedCall {
   #round: Round | undefined;
   #rounds = 0;
 
-  protected override checked(message: RpcMessage, text: string): void {
-    const asks = this.serverIsStateless && isInputRequired(message.result);
-    if (asks && !this.isOver) this.#nextRound(memberText(text, 'result') ?? '{}');
-    else super.checked(message, text);
+  protected goesOn(message: RpcMessage, text: string): boolean {
+    if (!this.serverIsStateless || !isInputRequired(message.result) || this.isOver) return false;
+    this.#nextRound(memberText(text, 'result') ?? '{}');
+    return true;
   }
 
   protected put(ask: ServerRequest): void {

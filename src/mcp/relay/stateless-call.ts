@@ -67,6 +67,11 @@ export class StatelessCall extends RelayedCall implements SuspendableCall {
     else super.tell(act);
   }
 
+  /** The client gets the questions as its answer, and sends another request. */
+  protected goesOn(): boolean {
+    return false;
+  }
+
   /** As the client's own text. */
   protected capabilities(): string | undefined {
     const meta = memberText(this.request.params ?? '{}', '_meta') ?? '{}';
