@@ -49,7 +49,6 @@ export interface Negotiation {
 const discovering = 'finding out how';
 
 // The official client is large: what uses it is loaded when the first server wants it.
-const discovery = () => import('./discovery.ts');
 const flow = () => import('./authorization-flow.ts');
 
 export function negotiate(options: NegotiationOptions): Negotiation {
@@ -62,7 +61,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
   /** Where the tokens of a grant are from. A refresh token goes to its issuer, whatever the server says meanwhile. */
   async function authorityOf({ issuer, resource }: Grant, fetch: Fetch): Promise<Authority> {
     if (known && (issuer === undefined || known.issuer === issuer)) return known;
-    const { authorityMetadata, discover } = await discovery();
+    const { authorityMetadata, discover } = await flow();
     if (issuer === undefined)
       return discover({ server, url, oauth, challenge: undefined, heldScope: undefined, fetch });
     const metadata = await authorityMetadata(issuer, oauth, fetch);
@@ -83,7 +82,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
     if (kept?.kind === 'registered' && kept.redirectUri === redirectUri && !isOver) return kept;
     if (oauth.dynamicRegistration === false)
       throw new HubError('upstream_failed', 'the hub may not register itself there. Set oauth.clientId.');
-    const { register } = await discovery();
+    const { register } = await flow();
     return register(authority, redirectUri, oauth.initialAccessToken, fetch);
   }
 
@@ -91,7 +90,7 @@ export function negotiate(options: NegotiationOptions): Negotiation {
     prepare(challenge, held, heldScope) {
       const attempt = `Cannot sign in to server "${server}"`;
       const found = fetching(attempt, async (fetch) => {
-        const { discover } = await discovery();
+        const { discover } = await flow();
         const authority = await discover({ server, url, oauth, challenge, heldScope, fetch });
         const client = await clientFor(authority, held, fetch);
         known = authority;

@@ -9,7 +9,7 @@ import { deferred } from '../../core/deferred.ts';
 import { HubError } from '../../core/errors.ts';
 import type { Grant, Grants } from './grants.ts';
 import { grantFile, openFileGrants } from './grants-in-file.ts';
-import { createRenaming } from './renaming.ts';
+import { createRenaming } from './changed-servers.ts';
 
 const address = 'https://mail.example/mcp';
 const grantOf = (server: string, access: string, more: Partial<Grant> = {}): Grant => ({

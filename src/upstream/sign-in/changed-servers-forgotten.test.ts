@@ -7,7 +7,7 @@ import { server as serverSettings } from '../../../test/kit/snapshots.ts';
 import { createSealer } from '../../core/seal.ts';
 import { upstreamLimits } from '../limits.ts';
 import { grantFile, openFileGrants } from './grants-in-file.ts';
-import { createStaleGrants } from './stale-grants.ts';
+import { createStaleGrants } from './changed-servers.ts';
 
 // A hub whose settings are behind those of another must not forget, for all of them, what fits only the newer ones.
 
