@@ -35,9 +35,10 @@ const variants = [
   ['without meaning', { meaning: 0 }],
   ['without clauses', { clauses: 0 }],
   ['without servers', { server: 0 }],
-  ['only words', { grams: 0, meaning: 0, clauses: 0, server: 0 }],
-  ['only grams', { words: 0, meaning: 0, clauses: 0, server: 0 }],
-  ['only meaning', { words: 0, grams: 0, clauses: 0, server: 0 }],
+  ['without steps', { implied: 0 }],
+  ['only words', { grams: 0, meaning: 0, clauses: 0, server: 0, implied: 0 }],
+  ['only grams', { words: 0, meaning: 0, clauses: 0, server: 0, implied: 0 }],
+  ['only meaning', { words: 0, grams: 0, clauses: 0, server: 0, implied: 0 }],
 ];
 
 if (!options['speed-only']) printQuality();

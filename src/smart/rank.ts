@@ -28,6 +28,8 @@ export const ranking = {
   serverClauses: 4,
   /** Share of the conversation so far. */
   context: 0.2,
+  /** 1 looks for the tools of steps that a task implies (words/implied.ts), 0 does not. */
+  implied: 1,
 };
 
 /** The same with other values: how the benchmark switches channels off. */
@@ -37,7 +39,15 @@ export type Ranking = Readonly<typeof ranking>;
  * With the similarities of a strong hosted embedder: those, and a light bonus for words. More of these, or clauses, for
  * which there are no similarities, would make such an answer worse.
  */
-export const hostedRanking: Ranking = { ...ranking, words: 0.08, grams: 0.04, meaning: 1, clauses: 0, server: 0 };
+export const hostedRanking: Ranking = {
+  ...ranking,
+  words: 0.08,
+  grams: 0.04,
+  meaning: 1,
+  clauses: 0,
+  server: 0,
+  implied: 0,
+};
 
 /** How well the tool of each document id fits one text, as one channel sees it; 0 for tools that are not visible. */
 export interface Channel {
@@ -147,6 +157,40 @@ function insertTop(top: Float32Array, at: number, count: number, room: number, v
   for (; i > 0 && (top[at + i - 1] ?? 0) < value; i--) top[at + i] = top[at + i - 1] ?? 0;
   top[at + i] = value;
   return Math.min(count + 1, room);
+}
+
+/** The document ids of the visible tools with the greatest scores, best first, equal ones by key; at most `limit`. */
+export function topSlots(
+  scores: Float32Array,
+  visible: Visible,
+  limit: number,
+  slots: Pick<DocumentIds, 'key'>,
+): number[] {
+  const before = (a: number, b: number): boolean => {
+    const difference = (scores[a] ?? 0) - (scores[b] ?? 0);
+    return difference > 0 || (difference === 0 && slots.key(a) < slots.key(b));
+  };
+  const { mask } = visible;
+  const top: number[] = [];
+  // The score that a tool must reach, so that most tools take one comparison.
+  let least = 0;
+  for (let slot = 0; slot < mask.length; slot++) {
+    const score = scores[slot] ?? 0;
+    if (score < least || score <= 0 || mask[slot] === 0) continue;
+    const last = top[limit - 1];
+    if (last !== undefined && !before(slot, last)) continue;
+    let low = 0;
+    let high = top.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (before(slot, top[middle] ?? slot)) high = middle;
+      else low = middle + 1;
+    }
+    top.splice(low, 0, slot);
+    if (top.length > limit) top.pop();
+    least = scores[top[limit - 1] ?? -1] ?? 0;
+  }
+  return top;
 }
 
 function square(value: number): number {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ToolDocument } from './document.ts';
 import { loadLocalEmbedder, type LocalEmbedder } from './embedder-local.ts';
+import { ranking } from './rank.ts';
 import { createSearchEngine, type SearchAnswer, type SearchEngine } from './search-engine.ts';
 
 let embedder: LocalEmbedder;
@@ -64,6 +65,60 @@ test('a paraphrase without a word in common finds its tool through the embedder'
   const engine = engineOf(office);
   expect(keys(engine.search({ query: 'will it rain tomorrow', limit: 3 }))[0]).toBe('weather/getForecast');
   expect(keys(engine.search({ query: 'schedule a meeting', limit: 3 }))).toContain('calendar/create_event');
+});
+
+describe('a task finds tools for steps that it implies', () => {
+  const travel: readonly ToolDocument[] = [
+    ...office,
+    tool('disk', 'write_file', 'Creates a file, or replaces what is in it.', { parameterNames: 'path content' }),
+    tool('clock', 'get_current_time', 'The current date and time.', { parameterNames: 'timezone' }),
+    tool('map', 'geocode_address', 'Turns an address into coordinates.', { parameterNames: 'address' }),
+    tool('map', 'find_parking', 'Finds car parks near a place.', { parameterNames: 'latitude longitude radius' }),
+    tool('rail', 'search_trains', 'Finds trains between two stations.', { parameterNames: 'from to day' }),
+    tool('rail', 'book_train', 'Books a seat on a train.', { parameterNames: 'train' }),
+    ...['packages', 'licences', 'versions', 'sizes', 'downloads', 'authors'].map((what) =>
+      tool('registry', `compare_${what}`, `Compares the ${what} of libraries, as a report.`),
+    ),
+  ];
+  const first = (query: string, tools = travel): string[] =>
+    keys(engineOf(tools).search({ query, limit: 5, threshold: 0 }));
+  const compare = 'Compare the packages, licences, versions, sizes, downloads and authors of both libraries';
+
+  test('one that writes files, where it names a file for what it makes', () => {
+    expect(first(`${compare}, as a report`)).not.toContain('disk/write_file');
+    expect(first(`${compare}, as a report in /tmp/report.md`)).toContain('disk/write_file');
+  });
+
+  test('one that finds a place, where a tool wants coordinates and the task has none', () => {
+    const query = 'where can I leave the car near the old town hall of Hanover';
+    expect(keys(engineOf(travel).search({ query, limit: 5 }))).toEqual(['map/find_parking', 'map/geocode_address']);
+    const known = engineOf(travel).search({ query: 'find car parks near 52.371, 9.735', limit: 2 });
+    expect(keys(known)).not.toContain('map/geocode_address');
+  });
+
+  test('one that knows the date, where it names a day as seen from today', () => {
+    expect(first('find trains from Rome to Milan and book a seat for tomorrow').slice(0, 3)).toContain(
+      'clock/get_current_time',
+    );
+  });
+
+  test('which says nothing about how likely the best tool is meant', () => {
+    const without = createSearchEngine(embedder, { ...ranking, implied: 0 });
+    without.put(travel);
+    const query = 'Compare the licences of both libraries, as a report in /tmp/report.md';
+    const [best, second] = engineOf(travel).search({ query, limit: 2 }).results;
+    expect(second?.key).toBe('disk/write_file');
+    expect(best).toEqual(without.search({ query, limit: 1 }).results[0]);
+  });
+
+  test('none where nothing visible does it, or the tool comes near by one word alone', () => {
+    const without = travel.filter(({ server }) => server !== 'disk' && server !== 'files');
+    const engine = engineOf([...without, tool('mail', 'write_letter', 'Writes a letter.')]);
+    const query = `${compare}, as a report in /tmp/report.md`;
+    expect(keys(engine.search({ query, limit: 3 })).every((key) => key.startsWith('registry/'))).toBe(true);
+    const hidden = engineOf(travel).search({ query, limit: 3, allowed: (key) => key.startsWith('registry/') });
+    expect(keys(hidden).every((key) => key.startsWith('registry/'))).toBe(true);
+  });
 });
 
 test('results are at most as many as asked for, best first, and none below the threshold', () => {

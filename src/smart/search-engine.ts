@@ -1,5 +1,6 @@
 import { smartLimits } from './limits.ts';
 import { clausesOf } from './words/clauses.ts';
+import { raiseImplied } from './implied-steps.ts';
 import { confidenceOf, confidentFrom, type Evidence } from './confidence.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import { above, backgroundOf } from './hosted-scale.ts';
@@ -9,12 +10,13 @@ import {
   addServers,
   addShare,
   mixClauses,
+  topSlots,
   hostedRanking,
   ranking as shipped,
   type Ranking,
 } from './rank.ts';
 import { createTextScorer, type Similarities, type TextScores } from './score-text.ts';
-import type { Allowed, DocumentIds } from './document-ids.ts';
+import type { Allowed } from './document-ids.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';
 
 export interface SearchRequest {
@@ -102,13 +104,23 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
     }
     const context = request.context?.slice(-smartLimits.searchChars) ?? '';
     if (context !== '') addShare(found.scores, 1, part.score(context, visible, lighter).scores, numbers.context);
-    return answer(request, found, addServers(found.scores, slots, visible, numbers, clauses.length), visible);
+    const servers = addServers(found.scores, slots, visible, numbers, clauses.length);
+    // Before steps that are only implied: they say nothing about how likely the best tool is meant.
+    const lead = leadOf(topSlots(found.scores, visible, 4, slots).map((slot) => found.scores[slot] ?? 0));
+    const scoresOf = (text: string): TextScores => part.score(text, visible, lighter);
+    if (numbers.implied > 0) raiseImplied(index, query, found.scores, visible, scoresOf);
+    return answer(request, found, servers, visible, lead);
   }
 
-  function answer(request: SearchRequest, found: TextScores, servers: Float32Array, visible: Visible): SearchAnswer {
+  function answer(
+    request: SearchRequest,
+    found: TextScores,
+    servers: Float32Array,
+    visible: Visible,
+    lead: number,
+  ): SearchAnswer {
     const { scores } = found;
     const searched = visible.count;
-    // The lead is over three more, so that the scores of a search do not depend on its limit.
     const top = topSlots(scores, visible, Math.max(request.limit, 4), slots);
     const ranked = top.slice(0, request.limit);
     const first = ranked[0];
@@ -119,7 +131,7 @@ export function createSearchEngine(embedder?: LocalEmbedder, ranking: Ranking = 
       words: (found.words[first] ?? 0) / found.reachable,
       grams: found.grams[first] ?? 0,
       terms: found.terms,
-      lead: leadOf(top.slice(0, 4).map((slot) => scores[slot] ?? 0)),
+      lead,
       ...(request.similarities && hostedEvidence(found.meaning, top, visible, request.background)),
     };
     const confidence = confidenceOf(evidence, embedder !== undefined || request.similarities !== undefined);
@@ -180,33 +192,4 @@ function leadOf([first = 0, ...others]: readonly number[]): number {
   if (others.length === 0) return 1;
   const mean = others.reduce((sum, score) => sum + score, 0) / others.length;
   return 1 - mean / first;
-}
-
-/** The document ids of the visible tools with the greatest scores, best first, equal ones by key; at most `limit`. */
-function topSlots(scores: Float32Array, visible: Visible, limit: number, slots: DocumentIds): number[] {
-  const before = (a: number, b: number): boolean => {
-    const difference = (scores[a] ?? 0) - (scores[b] ?? 0);
-    return difference > 0 || (difference === 0 && slots.key(a) < slots.key(b));
-  };
-  const { mask } = visible;
-  const top: number[] = [];
-  // The score that a tool must reach, so that most tools take one comparison.
-  let least = 0;
-  for (let slot = 0; slot < mask.length; slot++) {
-    const score = scores[slot] ?? 0;
-    if (score < least || score <= 0 || mask[slot] === 0) continue;
-    const last = top[limit - 1];
-    if (last !== undefined && !before(slot, last)) continue;
-    let low = 0;
-    let high = top.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (before(slot, top[middle] ?? slot)) high = middle;
-      else low = middle + 1;
-    }
-    top.splice(low, 0, slot);
-    if (top.length > limit) top.pop();
-    least = scores[top[limit - 1] ?? -1] ?? 0;
-  }
-  return top;
 }

@@ -4,6 +4,7 @@ import type { ToolDocument } from './document.ts';
 import type { LocalEmbedder } from './embedder-local.ts';
 import { createLexical, type Lexical } from './words/lexical.ts';
 import { createDocumentIds, type DocumentIds } from './document-ids.ts';
+import { takesCoordinates } from './words/implied.ts';
 import { toolTerms } from './words/tool-terms.ts';
 import { createVectors, type Vectors } from './vectors/memory.ts';
 
@@ -15,6 +16,8 @@ export interface ToolIndex {
   readonly vectors: Vectors | undefined;
   /** What the tool of each document id does. */
   readonly actions: Uint32Array;
+  /** 1 for each document id whose tool takes coordinates. */
+  readonly placed: Uint8Array;
   /** `contentHash` of the tool that is there under this key. */
   hashOf(key: string): string | undefined;
   /** Adds tools, and replaces those whose key is known and whose text differs. */
@@ -48,16 +51,17 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
   const lexical = createLexical();
   const vectors = embedder && createVectors(embedder.dimensions);
   let actions = new Uint32Array(256);
+  let placed = new Uint8Array(256);
 
   function add(tool: ToolDocument, hash: string): void {
     const slot = slots.take(tool.key, hash, tool.server);
     const found = toolTerms(tool);
     lexical.add(slot, tool, found);
     if (slot >= actions.length) {
-      const known = actions;
-      actions = new Uint32Array(slots.end * 2);
-      actions.set(known);
+      actions = copied(actions, new Uint32Array(slots.end * 2));
+      placed = copied(placed, new Uint8Array(slots.end * 2));
     }
+    placed[slot] = takesCoordinates(found.parameterNames) ? 1 : 0;
     actions[slot] = actionsOfTool(tool.name, tool.description);
     const vector = embedder?.tool(found);
     if (vector) vectors?.set(slot, vector);
@@ -108,6 +112,9 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     get actions() {
       return actions;
     },
+    get placed() {
+      return placed;
+    },
     hashOf(key) {
       const slot = slots.find(key);
       return slot === undefined ? undefined : slots.hash(slot);
@@ -123,6 +130,11 @@ export function createToolIndex(embedder: LocalEmbedder | undefined): ToolIndex 
     },
     bytes: () => lexical.bytes() + (vectors?.bytes() ?? 0) + slots.end * bytesPerTool,
   };
+}
+
+function copied<T extends Uint8Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
 }
 
 /** Removed tools that gather before the index is cleared of them, besides a quarter of those that are left. */
