@@ -61,9 +61,10 @@ export const coreLimits = {
   conversionSteps: 100_000,
   /**
    * One check of arguments may block the process for this long; a schema that takes longer is not tried again for some
-   * time.
+   * time. The watch goes by the clock: where the process computed nothing meanwhile, it is tried so often in all.
    */
   schemaCheckMs: 50,
+  schemaCheckTries: 5,
   schemaRestMs: 60_000,
   /** Problems of one input that are reported; more do not help the caller. */
   problems: 20,

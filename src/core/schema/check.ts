@@ -90,15 +90,19 @@ function guarded<T>(work: () => T): T {
   sandbox.run = () => {
     result = { value: work() };
   };
-  const before = cpuUsage();
   try {
-    call.runInContext(sandbox, { timeout: coreLimits.schemaCheckMs });
-  } catch (error) {
-    // The watch goes by the clock: on a machine that gives this process nothing meanwhile, time is up before anything
-    // was done.
-    const { user, system } = cpuUsage(before);
-    if (!isTimeout(error) || user + system > coreLimits.schemaCheckMs * 500) throw error;
-    call.runInContext(sandbox, { timeout: coreLimits.schemaCheckMs });
+    for (let tries = 1; !result && tries <= coreLimits.schemaCheckTries; tries++) {
+      const before = cpuUsage();
+      try {
+        call.runInContext(sandbox, { timeout: coreLimits.schemaCheckMs });
+      } catch (error) {
+        // The watch goes by the clock: on a machine that gives this process nothing meanwhile, time is up before
+        // anything was done.
+        const { user, system } = cpuUsage(before);
+        const isSlow = user + system > coreLimits.schemaCheckMs * 500;
+        if (!isTimeout(error) || isSlow || tries === coreLimits.schemaCheckTries) throw error;
+      }
+    }
   } finally {
     delete sandbox.run;
   }
