@@ -81,6 +81,7 @@ export const problemTable = {
   value_type: 'expected {{wanted}}, got {{found}}',
   value_one_of: 'must be one of {{values}}',
   value_not_here: 'is not allowed here',
+  value_allowed: 'allowed: {{values}}; found {{found}}',
   policy_long: 'is longer than {{most}} characters. Make several policies of it.',
   policy_deep: 'is nested deeper than {{most}} brackets.',
   policy_template: 'has a template (?principal or ?resource), which is not supported.',
@@ -95,6 +96,8 @@ export const problemTable = {
   pasted_split: 'was split into program and arguments',
   pasted_groups: 'were left out: only servers are imported',
   pasted_member: 'is not imported; only servers and groups are',
+  pasted_renamed: 'is called "{{name}}" here: a name {{why}}',
+  pasted_renumbered: 'is called "{{name}}" here: there is another "{{other}}"',
 } as const;
 
 export type ProblemCode = keyof typeof problemTable;

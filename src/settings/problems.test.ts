@@ -51,6 +51,8 @@ const tools = [
 ];
 const overridden = (override: ToolOverride) => overrideProblems(tools, 't', override).map(({ message }) => message);
 const fits = (schema: unknown, value: unknown) => compileSchema(schema)(value).problems.map(({ message }) => message);
+const pasted = (mcpServers: object) =>
+  parseClientConfig(JSON.stringify({ mcpServers })).notes.map(({ message }) => message);
 const slot = { target: 'headers', name: 'X' } as const;
 
 const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined)[]])[] = [
@@ -135,6 +137,9 @@ const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined
   ['value_type', () => fits({ type: 'string' }, 1)],
   ['value_one_of', () => fits({ enum: ['a', 'b'] }, 1)],
   ['value_not_here', () => fits({ properties: { a: false } }, { a: 1 })],
+  ['value_allowed', () => server({ command: 'x', type: 'nope' })],
+  ['pasted_renamed', () => pasted({ 'a b': { command: 'x' } })],
+  ['pasted_renumbered', () => pasted({ 'a b': { command: 'x' }, 'a-b': { command: 'x' } })],
   ['pasted_unknown', () => parseClientConfig('some words').problems.map(({ message }) => message)],
   ['pasted_json', () => parseClientConfig('{"mcpServers": {').problems.map(({ message }) => message)],
 ];

@@ -98,7 +98,7 @@ export function issueText(issue: z.core.$ZodRawIssue, base: Path = []): string {
       return `expected ${kind(issue.expected)}, found ${foundFor(issue.expected, input, path)}${hint(issue.expected, input)}`;
     case 'invalid_value': {
       const allowed = issue.values.map((value) => JSON.stringify(value)).join(', ');
-      return `allowed: ${allowed}; found ${shown(input, path)}`;
+      return problemText('value_allowed', { values: allowed, found: shown(input, path) });
     }
     case 'unrecognized_keys':
       return `has no such member: ${listed(issue.keys.map((key) => `"${key.slice(0, 50)}"`))}`;

@@ -134,7 +134,9 @@ function nameOf(said: string | undefined, config: ServerEntry, path: string, tak
   let name = base;
   for (let i = 2; taken.has(name); i++) name = `${base}-${i}`;
   taken.add(name);
-  if (said !== undefined && problem !== undefined) sink.note(path, `is called "${name}" here: a name ${problem}`);
-  else if (said !== undefined && name !== said) sink.note(path, `is called "${name}" here: there is another "${said}"`);
+  if (said !== undefined && problem !== undefined)
+    sink.note(path, problemText('pasted_renamed', { name, why: problem }));
+  else if (said !== undefined && name !== said)
+    sink.note(path, problemText('pasted_renumbered', { name, other: said }));
   return name;
 }

@@ -82,6 +82,7 @@ export const problems: ProblemTexts = {
   value_type: 'Falscher Typ: {{wanted}} erwartet, {{found}} erhalten.',
   value_one_of: 'Muss einer von diesen Werten sein: {{values}}.',
   value_not_here: 'Ist hier nicht erlaubt.',
+  value_allowed: 'Erlaubt sind: {{values}}; angegeben ist {{found}}.',
   http_address: 'Die Adresse muss mit http:// oder https:// beginnen.',
   pasted_nothing: 'Darin ist kein Server.',
   pasted_unknown:
@@ -91,4 +92,6 @@ export const problems: ProblemTexts = {
   pasted_split: 'Wurde in Programm und Argumente geteilt.',
   pasted_groups: 'Wurden weggelassen: Nur Server werden importiert.',
   pasted_member: 'Wird nicht importiert, nur Server und Gruppen.',
+  pasted_renamed: 'Heißt hier „{{name}}“: Namen bestehen aus Buchstaben von A bis Z, Ziffern, „.“, „_“ und „-“.',
+  pasted_renumbered: 'Heißt hier „{{name}}“: „{{other}}“ gibt es schon.',
 };

@@ -80,6 +80,7 @@ export const problems: ProblemTexts = {
   value_type: 'Tipo incorrecto: se espera {{wanted}} y hay {{found}}.',
   value_one_of: 'Debe ser uno de estos valores: {{values}}.',
   value_not_here: 'No se permite aquí.',
+  value_allowed: 'Se admite: {{values}}; hay {{found}}.',
   http_address: 'La dirección debe empezar por http:// o https://.',
   pasted_nothing: 'No contiene ningún servidor.',
   pasted_unknown:
@@ -89,4 +90,6 @@ export const problems: ProblemTexts = {
   pasted_split: 'Se ha separado en programa y argumentos.',
   pasted_groups: 'Se han omitido: solo se importan servidores.',
   pasted_member: 'No se importa; solo los servidores y los grupos.',
+  pasted_renamed: 'Aquí se llama «{{name}}»: un nombre consta de letras de la A a la Z, cifras, «.», «_» y «-».',
+  pasted_renumbered: 'Aquí se llama «{{name}}»: ya existe otro «{{other}}».',
 };

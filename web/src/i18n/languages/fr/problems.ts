@@ -80,6 +80,7 @@ export const problems: ProblemTexts = {
   value_type: 'Mauvais type : {{wanted}} attendu, {{found}} reçu.',
   value_one_of: 'Doit être l’une de ces valeurs : {{values}}.',
   value_not_here: 'N’est pas autorisé ici.',
+  value_allowed: 'Valeurs possibles : {{values}} ; reçu : {{found}}.',
   http_address: 'L’adresse doit commencer par http:// ou https://.',
   pasted_nothing: 'Aucun serveur n’y figure.',
   pasted_unknown:
@@ -89,4 +90,7 @@ export const problems: ProblemTexts = {
   pasted_split: 'A été séparé en programme et arguments.',
   pasted_groups: 'Ont été laissés de côté : seuls les serveurs sont importés.',
   pasted_member: 'N’est pas importé ; seuls les serveurs et les groupes le sont.',
+  pasted_renamed:
+    'S’appelle ici « {{name}} » : un nom se compose de lettres de A à Z, de chiffres, de « . », « _ » et « - ».',
+  pasted_renumbered: 'S’appelle ici « {{name}} » : « {{other}} » existe déjà.',
 };

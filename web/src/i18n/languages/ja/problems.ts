@@ -81,6 +81,7 @@ export const problems: ProblemTexts = {
   value_type: '型が違います。{{wanted}} が必要ですが、{{found}} です。',
   value_one_of: '次のいずれかにしてください: {{values}}',
   value_not_here: 'ここでは使えません。',
+  value_allowed: '使える値: {{values}}。指定された値: {{found}}。',
   http_address: 'アドレスは http:// または https:// で始めてください。',
   pasted_nothing: 'サーバーが含まれていません。',
   pasted_unknown:
@@ -90,4 +91,6 @@ export const problems: ProblemTexts = {
   pasted_split: 'プログラムと引数に分けました。',
   pasted_groups: '取り込まれません。取り込むのはサーバーだけです。',
   pasted_member: '取り込まれません。取り込むのはサーバーとグループだけです。',
+  pasted_renamed: 'ここでの名前は「{{name}}」です。名前に使えるのは、半角英数字と「.」「_」「-」だけです。',
+  pasted_renumbered: 'ここでの名前は「{{name}}」です。「{{other}}」はすでにあります。',
 };

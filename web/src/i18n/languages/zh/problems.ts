@@ -81,6 +81,7 @@ export const problems: ProblemTexts = {
   value_type: '类型错误：应为 {{wanted}}，实际为 {{found}}。',
   value_one_of: '必须是以下值之一：{{values}}。',
   value_not_here: '此处不允许。',
+  value_allowed: '允许的值：{{values}}；实际为 {{found}}。',
   http_address: '必须是以 http:// 或 https:// 开头的地址。',
   pasted_nothing: '其中没有服务器。',
   pasted_unknown: '无法识别。请粘贴客户端的配置（JSON 或 TOML，或其中包含服务器的部分）、启动服务器的命令行，或 URL。',
@@ -89,4 +90,6 @@ export const problems: ProblemTexts = {
   pasted_split: '已拆分为程序和参数。',
   pasted_groups: '已略过：只导入服务器。',
   pasted_member: '不会导入；只导入服务器和群组。',
+  pasted_renamed: '在这里叫“{{name}}”：名称只能由字母 A–Z、数字、“.”、“_”和“-”组成。',
+  pasted_renumbered: '在这里叫“{{name}}”：已有另一个“{{other}}”。',
 };
