@@ -178,6 +178,17 @@ describe('what is refused, before anything is touched', () => {
   const twisted = { 'data/./a': 'out' };
   const escapes = { 'data/../../escaped': 'out' };
 
+  test('changed settings, also where PostgreSQL has them as a row', async () => {
+    const manifest = told({ 'settings.json': '{"a":1}' }, { database: 'postgres' });
+    const url = await (await sharedPostgres()).createDatabase();
+    for (const database of [{ kind: 'embedded' } as const, { kind: 'postgres', url } as const]) {
+      const to = { ...place(), database };
+      const restored = restoreBackup(written(manifest, entriesOf({ 'settings.json': '{"b":1}' })), to, false);
+      expect((await refusalOf(restored)).message).toContain('its hash is another');
+      expect(contentOf(to)).toEqual({ names: [], settings: undefined });
+    }
+  });
+
   test.each<[string, () => string, string]>([
     ['a newer hub', () => written(told(good, { version: '999.0.0' }), entriesOf(good)), 'a newer Tool Hub (999.0.0)'],
     ['a newer form', () => written({ format: 2, version }, []), 'a newer Tool Hub'],

@@ -166,10 +166,13 @@ async function mustHaveRoom(dataDir: string, { bytes }: Backup): Promise<void> {
   );
 }
 
-/** What the settings file has to be; undefined when the settings are a row of the tables that are restored. */
+/**
+ * What the settings file has to be; undefined when the settings are a row of the tables that are restored. Its hash is
+ * checked in any case.
+ */
 async function settingsIn(backup: Backup, to: RestorePlace['database']['kind']): Promise<string | undefined> {
-  if (to === 'postgres' && backup.manifest.database === 'postgres') return undefined;
   const text = await backup.text(settingsName);
+  if (to === 'postgres' && backup.manifest.database === 'postgres') return undefined;
   if (text === undefined || backup.manifest.database !== 'postgres') return text;
   return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
 }

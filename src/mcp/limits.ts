@@ -148,8 +148,12 @@ export const mcpLimits = {
   tasksPerPrincipal: 1_000,
   tasks: 20_000,
   taskMs: 24 * 60 * 60_000,
-  /** Arguments longer than this are not kept with a task: policies are then not asked again about its call. */
-  taskArgumentChars: 8 * 1024,
+  /**
+   * Arguments that are kept with tasks, of one principal and of all: policies are asked again about the call when its
+   * result is wanted. Past it the oldest go, and policies that read them refuse.
+   */
+  taskArgumentCharsPerPrincipal: 4_000_000,
+  taskArgumentChars: 32_000_000,
   /** A result longer than this is no handle of a task. */
   taskHandleChars: 64 * 1024,
 

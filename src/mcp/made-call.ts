@@ -9,7 +9,7 @@ import { clientNameFor } from './client-name.ts';
 import type { ClientRequest } from './request.ts';
 
 /** A call of a tool that was made, with what policies know of it, for when its result is wanted later. */
-export type MadeCall = Pick<CallQuestion, 'scope' | 'target' | 'args' | 'client' | 'address'>;
+export type MadeCall = Pick<CallQuestion, 'scope' | 'target' | 'args' | 'unclear' | 'client' | 'address'>;
 
 /** What policies decide by now. */
 export interface DecidedBy {

@@ -1,9 +1,11 @@
 import { HubError } from '../core/errors.ts';
 import { type Principal, principalId } from '../core/access/principal.ts';
+import { coreLimits } from '../core/limits.ts';
 import { errorResponseText, isObject, type RpcMessage, rpcErrors } from '../core/protocol/rpc.ts';
 import { metaKeys, statelessRevision } from '../core/protocol/stateless.ts';
 import type { Target, View, Views } from '../core/access/view.ts';
 import type { ClientRequest, FindTarget } from './request.ts';
+import { createKnownTasks, type Known } from './known-tasks.ts';
 import { mcpLimits } from './limits.ts';
 import { type DecidedBy, forbiddenNow, type MadeCall, madeCall } from './made-call.ts';
 import type { FinishedCall } from './records.ts';
@@ -76,18 +78,6 @@ export interface Tasks {
   readonly size: number;
 }
 
-interface Known {
-  readonly target: Target;
-  /** As policies are asked about it; its arguments as JSON text. Undefined where those are too long to keep. */
-  readonly call: (Omit<MadeCall, 'args'> & { readonly argsText: string }) | undefined;
-  readonly owner: string;
-  readonly sid: string | undefined;
-  readonly life: unknown;
-  readonly expiresAt: number;
-  /** Its result was fetched, or there will be none. */
-  isOver?: true;
-}
-
 export interface TasksOptions extends DecidedBy {
   readonly views: Views;
   /**
@@ -99,50 +89,17 @@ export interface TasksOptions extends DecidedBy {
 
 export function createTasks(options: TasksOptions, now: () => number = Date.now): Tasks {
   const { views, life } = options;
-  /** By server and id: two servers may use the same id for their tasks. */
-  const byServer = new Map<string, Known>();
-  /** By owner, then by id. */
-  const byOwner = new Map<string, Map<string, Known>>();
-
-  function forget(id: string, known: Known): void {
-    byServer.delete(keyOf(known.target.server, id));
-    const own = byOwner.get(known.owner);
-    if (own?.get(id) === known) own.delete(id);
-    if (own?.size === 0) byOwner.delete(known.owner);
-  }
-
-  /** What is known of it, unless that is over. */
-  function alive(id: string, known: Known | undefined): Known | undefined {
-    if (!known || (known.expiresAt > now() && known.life === life(known.target.server))) return known;
-    forget(id, known);
-    return undefined;
-  }
-
-  function find(owner: string, id: string): Known | undefined {
-    return alive(id, byOwner.get(owner)?.get(id));
-  }
-
-  function at(server: string, id: string): Known | undefined {
-    return alive(id, byServer.get(keyOf(server, id)));
-  }
-
+  const tasks = createKnownTasks(life, now);
   /** The task that a request names, where its caller has it and sees its tool. */
   function seen(request: ClientRequest): Known | undefined {
     const id = taskOf(request);
-    const known = id === undefined ? undefined : find(principalId(request.principal), id);
+    const known = id === undefined ? undefined : tasks.find(principalId(request.principal), id);
     return known && isVisible(known.target, request.view) ? known : undefined;
-  }
-
-  function makeRoom(own: Map<string, Known>): void {
-    const [oldest] = own;
-    if (own.size >= mcpLimits.tasksPerPrincipal && oldest) forget(...oldest);
-    const [key, known] = byServer.entries().next().value ?? [];
-    if (byServer.size >= mcpLimits.tasks && key !== undefined && known) forget(idOf(key), known);
   }
 
   /** The answer to a request about a task may be its last one. */
   function learnEnd({ request: { method }, target: { server, key }, outcome, answer }: FinishedCall): void {
-    const known = outcome === 'ok' ? at(server, key) : undefined;
+    const known = outcome === 'ok' ? tasks.at(server, key) : undefined;
     if (known && (method !== 'tasks/get' || isLast(answer))) known.isOver = true;
   }
 
@@ -158,20 +115,16 @@ export function createTasks(options: TasksOptions, now: () => number = Date.now)
       const owner = principalId(request.principal);
       // The first server that named it keeps it, and so does the first owner: another server must not draw its requests
       // to itself, nor be made to by another client.
-      if (find(owner, task.id) || at(target.server, task.id)) return;
-      const own = byOwner.get(owner) ?? new Map<string, Known>();
-      makeRoom(own);
+      if (tasks.find(owner, task.id) || tasks.at(target.server, task.id)) return;
       const sid = request.session?.facts.sid;
-      const known = {
+      tasks.add(task.id, {
         target,
-        call: callOf(request, target),
+        ...callOf(request, target),
         owner,
         sid,
         life: life(target.server),
         expiresAt: now() + (task.ttlMs ?? mcpLimits.taskMs),
-      };
-      byOwner.set(owner, own.set(task.id, known));
-      byServer.set(keyOf(target.server, task.id), known);
+      });
     },
     serverOf: (request) => seen(request)?.target.server,
     addressed(request) {
@@ -185,35 +138,34 @@ export function createTasks(options: TasksOptions, now: () => number = Date.now)
     },
     changed(server, message, text, sessions) {
       const id = taskOf({ message });
-      const known = id === undefined ? undefined : at(server, id);
+      const known = id === undefined ? undefined : tasks.at(server, id);
       const session = sessions.byId(known?.sid ?? '');
       if (!known || !session) return;
       const { principal, scope } = session.facts;
       if (isVisible(known.target, views.get(principal, scope)) && !refusalOf(known, principal, options))
         session.send(text());
     },
-    isOpenAt(server) {
-      for (const [key, known] of byServer)
-        if (known.target.server === server && known.isOver !== true && alive(idOf(key), known)) return true;
-      return false;
-    },
+    isOpenAt: (server) => tasks.isOpenAt(server),
     get size() {
-      return byServer.size;
+      return tasks.size;
     },
   };
 }
 
 /** Why its caller may not use it now; undefined where no policy forbids the call that made it. */
-function refusalOf({ call }: Known, principal: Principal, by: DecidedBy): HubError | undefined {
-  const args = call && (JSON.parse(call.argsText) as MadeCall['args']);
-  const policy = args && forbiddenNow(principal, { ...call, args }, by);
+function refusalOf({ call, argsText }: Known, principal: Principal, by: DecidedBy): HubError | undefined {
+  const made =
+    argsText === undefined
+      ? { ...call, args: {}, unclear: () => 'its arguments are not kept any more.' }
+      : { ...call, args: JSON.parse(argsText) as MadeCall['args'] };
+  const policy = forbiddenNow(principal, made, by);
   return policy && forbidden(policy.policy, policy.message, call.target);
 }
 
-function callOf(request: ClientRequest, target: Target): Known['call'] {
+function callOf(request: ClientRequest, target: Target): Pick<Known, 'call' | 'argsText'> {
   const { args, ...call } = madeCall(request, target);
   const argsText = JSON.stringify(args);
-  return argsText.length > mcpLimits.taskArgumentChars ? undefined : { ...call, argsText };
+  return { call, argsText: argsText.length > coreLimits.policyArgumentChars ? undefined : argsText };
 }
 
 /** The task that a message names. */
@@ -247,12 +199,4 @@ function isLast(answer: FinishedCall['answer']): boolean {
 /** Also of a tool for apps alone, which pages call. */
 function isVisible(target: Target, { all }: View): boolean {
   return all.targets.some(({ server, key }) => server === target.server && key === target.key);
-}
-
-function keyOf(server: string, id: string): string {
-  return `${server}\n${id}`;
-}
-
-function idOf(key: string): string {
-  return key.slice(key.indexOf('\n') + 1);
 }

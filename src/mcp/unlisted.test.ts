@@ -6,7 +6,7 @@ import { anonymous } from '../core/access/principal.ts';
 import { createViews, type View } from '../core/access/view.ts';
 import type { Catalogue } from '../core/catalogue.ts';
 import { HubError } from '../core/errors.ts';
-import { clientRequest } from './request.ts';
+import { type ClientRequest, clientRequest } from './request.ts';
 import { listingFirst } from './unlisted.ts';
 
 const all = settings({ servers: [server('a'), server('b')] });
@@ -21,6 +21,7 @@ function waiting(
   method: string,
   params: object,
   restarting: Catalogue = { ...catalogue(other), restarted: new Set('a') },
+  senderNow?: ClientRequest['senderNow'],
 ) {
   let now = restarting;
   const start = deferred<void>();
@@ -31,7 +32,7 @@ function waiting(
   const how = { stateless: true, view, pageSize: 0, reply, session: undefined };
   const request = clientRequest(
     { message, id: '1', params: JSON.stringify(params) },
-    { principal: anonymous, scope, ...none },
+    { principal: anonymous, scope, ...none, senderNow },
     how,
   );
   const listed = (name: string): Promise<void> => {
@@ -43,6 +44,7 @@ function waiting(
   const waits = listingFirst(request, options, (seen) => found.resolve(seen));
   return {
     asked,
+    leaves: () => request.reply.gone?.(),
     seen: waits?.then(() => found.promise),
     started: (): void => {
       const offered = offer('a', ['t'], { prompts: [item('p')], resources: [item('x://a', 'uri')] });
@@ -98,4 +100,18 @@ test('a name of a server that does not start is told of it; a URI may be of anot
   const read = waiting('resources/read', { uri: 'x://b/none/of/its' });
   read.fails();
   expect((await read.seen)?.resource('x://b/none/of/its')?.server).toBe('b');
+});
+
+test('a client that leaves while its sender is looked up once more is not answered, and nothing is called', async () => {
+  const [looked, sender] = [deferred<void>(), deferred<typeof anonymous>()];
+  const senderNow = () => {
+    looked.resolve();
+    return sender.promise;
+  };
+  const { seen, started, leaves } = waiting('tools/call', { name: 'a-t' }, undefined, senderNow);
+  started();
+  await looked.promise;
+  leaves();
+  sender.resolve(anonymous);
+  await expect(seen).rejects.toMatchObject({ code: 'cancelled' });
 });

@@ -67,6 +67,7 @@ async function listing(
       },
     );
     const view = await viewNow(request, views);
+    wait.mustGoOn();
     if (isNeeded && awaitedBy(request, view)?.isKnown === false) throw unknownTarget(request);
     next(view);
   } finally {
@@ -85,9 +86,15 @@ export function toldOfServer(error: unknown, server: string, connection?: Pick<R
 function cancellable(request: ClientRequest) {
   const { reply, session } = request;
   const id = requestKey(request);
+  let why: HubError | undefined;
   let call: Cancellable = { cancel: () => undefined };
   const cancelled = new Promise<never>((_, reject) => {
-    call = { cancel: (reason) => reject(new HubError('cancelled', `Request cancelled: ${reason}`)) };
+    call = {
+      cancel(reason) {
+        why = new HubError('cancelled', `Request cancelled: ${reason}`);
+        reject(why);
+      },
+    };
   });
   cancelled.catch(() => undefined);
   const gone = (): void => call.cancel('client disconnected');
@@ -95,6 +102,10 @@ function cancellable(request: ClientRequest) {
   session?.inFlight.set(id, call);
   return {
     cancelled,
+    /** For what comes after the wait. Throws HubError `cancelled`. */
+    mustGoOn(): void {
+      if (why) throw why;
+    },
     end(): void {
       if (reply.gone === gone) reply.gone = undefined;
       session?.settle({ call, id });

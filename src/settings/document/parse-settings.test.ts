@@ -197,7 +197,7 @@ describe('values that may be secrets are never shown', () => {
 
 describe('names', () => {
   test.each(['__proto__', 'constructor', 'prototype'])(
-    '%s is no name for a server, an item, a group or a user',
+    '%s is no name for a server, a tool, an argument, a group or a user',
     (name) => {
       const own = (value: unknown) => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`) as object;
       expect(lines({ mcpServers: own({ command: 'x' }) })).toEqual([
@@ -206,6 +206,10 @@ describe('names', () => {
       expect(lines({ mcpServers: { s: { command: 'x', tools: own({}) } } })[0]).toContain(
         `mcpServers.s.tools.${name}: `,
       );
+      const s = { command: 'x', tools: { t: { arguments: own({}) } } };
+      expect(lines({ mcpServers: { s } })[0]).toContain(`.arguments.${name}: no argument can have this name`);
+      const servers = [{ name: 's', overrides: own({}) }];
+      expect(lines({ groups: [{ name: 'g', servers }] })[0]).toContain(`.overrides.${name}: no tool can have`);
       expect(lines({ groups: [{ name }] })[0]).toContain('groups[0].name: this name is reserved');
       expect(lines({ groups: [{ name: 'g', servers: [name] }] })[0]).toContain('groups[0].servers[0].name');
       expect(lines({ users: [{ username: name }] })[0]).toContain('users[0].username: this name is reserved');

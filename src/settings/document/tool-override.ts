@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isForbiddenName } from '../../core/input.ts';
 import { coreLimits } from '../../core/limits.ts';
+import { isObject } from '../../core/protocol/rpc.ts';
 import { problemTable, problemText } from '../../core/problems.ts';
 import type { ArgumentOverride, ToolOverride } from '../../core/settings/server.ts';
 import { settingsLimits } from '../limits.ts';
@@ -34,11 +35,19 @@ const argument = z
     message: `must be at most ${settingsLimits.overrideChars} characters of JSON`,
   });
 
-const argumentNames = z
-  .string()
-  .min(1)
-  .max(coreLimits.nameChars)
-  .refine((one) => !isForbiddenName(one), 'no argument can have this name');
+/**
+ * A record by name. Names are looked at before it is made: zod leaves out `__proto__` without a word. `wrong`: what is
+ * said of a name that is empty, too long, or that nothing can have.
+ */
+function byName<T extends z.ZodType>(value: T, wrong: string, mostChars = Infinity) {
+  const looked = (given: unknown, { issues }: z.RefinementCtx): unknown => {
+    const names = isObject(given) ? Object.keys(given) : [];
+    const bad = names.filter((one) => one === '' || one.length > mostChars || isForbiddenName(one));
+    for (const one of bad) issues.push({ code: 'custom', path: [one], message: wrong, input: given });
+    return given;
+  };
+  return z.preprocess(looked, z.record(z.string(), value));
+}
 
 export const overrideMembers = {
   name: name.optional(),
@@ -52,8 +61,7 @@ export const overrideMembers = {
       openWorldHint: flag.optional(),
     })
     .optional(),
-  arguments: z
-    .record(argumentNames, argument)
+  arguments: byName(argument, 'no argument can have this name', coreLimits.nameChars)
     .refine((all) => Object.keys(all).length <= settingsLimits.overriddenArguments, {
       message: `must be at most ${settingsLimits.overriddenArguments} arguments`,
     })
@@ -80,7 +88,7 @@ export function readOverride(given: Given): ToolOverride | undefined {
   return Object.keys(override).length > 0 ? override : undefined;
 }
 
-export const overridesShape = z.record(z.string(), overrideShape);
+export const overridesShape = byName(overrideShape, 'no tool can have this name');
 
 /** What a document has at `overrides`, as far as it can be read. */
 export function overridesIn(value: unknown): ReadonlyMap<string, ToolOverride> | undefined {
