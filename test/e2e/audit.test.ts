@@ -634,6 +634,7 @@ test('a change that was answered is in the chain after the hub was started again
   expect((await api(hub, 'POST', '/groups', { token: admin, body: { name: 'last' } })).status).toBe(201);
   await hub.close();
   const again = await testHub({ folder: hub.folder, env: { DB_URL: '' } });
+  await until('the database is open', async () => (await again.health()).database.state === 'ready');
   const token = await login(again);
   expect(await records('&target=last', again, token)).toMatchObject([{ action: 'group.create' }]);
   expect(verified(await exported(again, token))).toMatchObject({ first: 1 });
