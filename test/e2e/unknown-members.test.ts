@@ -159,3 +159,13 @@ test.each(['/servers/alpha/reload', '/smart-routing/reindex', '/auth/logout'])(
     expect((await api(hub, 'GET', '/auth/user', { token })).status).toBe(200);
   },
 );
+
+test('a decision takes no element of the list that it answers: one item alone would stand for all that waits', async () => {
+  for (const decision of ['approve', 'reject']) {
+    const { status, body } = await api(hub, 'POST', `/pins/alpha/${decision}`, {
+      token,
+      body: { kind: 'tool', name: 'echo' },
+    });
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/"?kind"?.*"?name"?/)]);
+  }
+});

@@ -30,16 +30,22 @@ function membersOf(key: string, operations: ReadonlyMap<string, Operation>): Rea
   // Loose objects say what they know of themselves.
   if (!isObject(taken) || isObject(schema['additionalProperties'])) return undefined;
   const read = operations.get(`GET ${key.slice(key.indexOf(' ') + 1)}`);
-  return new Set([...Object.keys(taken), ...answered(operations.get(key)), ...answered(read)]);
+  return new Set([...Object.keys(taken), ...membersIn(answerOf(operations.get(key))), ...membersIn(elementOf(read))]);
 }
 
-/** The members of an answer: of its data, or of each element of a list. */
-function answered(operation: Operation | undefined): string[] {
+/** What is told of one thing where a list of them is read. A change that answers a list takes none of its elements. */
+function elementOf(read: Operation | undefined): Schema {
+  const schema = answerOf(read);
+  return isObject(schema['items']) ? resolved(schema['items']) : schema;
+}
+
+function answerOf(operation: Operation | undefined): Schema {
   const answer = operation?.answer;
-  if (answer === undefined) return [];
-  const schema = resolved('data' in answer ? answer.data : answer.bare);
-  const one = isObject(schema['items']) ? resolved(schema['items']) : schema;
-  return isObject(one['properties']) ? Object.keys(one['properties']) : [];
+  return answer === undefined ? {} : resolved('data' in answer ? answer.data : answer.bare);
+}
+
+function membersIn({ properties }: Schema): string[] {
+  return isObject(properties) ? Object.keys(properties) : [];
 }
 
 function resolved(schema: Schema): Schema {
