@@ -2,7 +2,9 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSyn
 import { join, relative, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { isDeepStrictEqual } from 'node:util';
+import { claim, giveBack } from '../core/json/large-buffers.ts';
 import type { EngineVersions } from './engine.ts';
+import { databaseLimits } from './limits.ts';
 
 /**
  * A database folder in one file: gzip of a line of JSON (`Header`) and the bytes of all files, one after the other. A
@@ -42,7 +44,8 @@ export function pack(folder: string, versions: EngineVersions, leaveOut: (path: 
  * is damaged or made with other versions; what is there of the folder then is of no use.
  */
 export function unpack(archive: string, folder: string, versions: EngineVersions): void {
-  const bytes = gunzipSync(readFileSync(archive));
+  const bytes = contentOf(readFileSync(archive));
+  claim(bytes);
   const end = bytes.indexOf('\n');
   const header = JSON.parse(bytes.toString('utf8', 0, end)) as Header;
   if (!isDeepStrictEqual(header.versions, versions)) {
@@ -63,6 +66,14 @@ export function unpack(archive: string, folder: string, versions: EngineVersions
     }
     at += stored;
   }
+  giveBack(bytes);
+}
+
+/** The content in one piece: in chunks, which are joined then, it would take twice the memory. */
+function contentOf(packed: Buffer): Buffer {
+  // Gzip ends with the size of what it holds (RFC 1952 §2.3.1); of a damaged one that may be any number.
+  const size = packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4);
+  return gunzipSync(packed, { chunkSize: Math.min(Math.max(size, 64), databaseLimits.archiveChunkBytes) });
 }
 
 function lengthWithoutZeros(content: Buffer): number {

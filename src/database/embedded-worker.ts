@@ -10,6 +10,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Extensions, PGlite, Transaction } from '@electric-sql/pglite';
 import { unpack } from './archive.ts';
 import { deferred } from '../core/deferred.ts';
+import { claim, giveBack } from '../core/json/large-buffers.ts';
 import { codeFolder, engineVersions } from './engine.ts';
 import { sqlState } from './failure.ts';
 import { databaseLimits } from './limits.ts';
@@ -65,7 +66,12 @@ declare const WebAssembly: { compile(code: Uint8Array): Promise<object> };
 
 /** Of PGlite. V8 compiles on threads of its own while this one does the rest; PGlite would begin with it later. */
 async function compileEngine(): Promise<object> {
-  return WebAssembly.compile(readFileSync(join(codeFolder('@electric-sql/pglite'), 'pglite.wasm')));
+  const code = readFileSync(join(codeFolder('@electric-sql/pglite'), 'pglite.wasm'));
+  claim(code);
+  const compiling = WebAssembly.compile(code);
+  // It has made a copy by now (WebAssembly JavaScript Interface, compile, step 1).
+  giveBack(code);
+  return compiling;
 }
 
 async function openFolder({ folder, unpack: packed }: WorkerTask): Promise<PGlite> {

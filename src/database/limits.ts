@@ -13,6 +13,8 @@ export const databaseLimits = {
   databaseSlowMs: 1_000,
   /** Connections per hub; several replicas share the 100 that PostgreSQL allows by default. */
   databaseConnections: 8,
+  /** Most of the embedded database as it is shipped that is unpacked in one piece; it has 9 MB. */
+  archiveChunkBytes: 64 * 1024 * 1024,
   /** A transaction left open this long is rolled back: the embedded database serves no other request meanwhile. */
   databaseTxMs: 30_000,
   /** Statements that may wait for the embedded database; past it callers are refused instead of piling up. */

@@ -3,6 +3,7 @@ import { HubError } from '../core/errors.ts';
 import { isObject } from '../core/protocol/rpc.ts';
 import type { ViewList } from '../core/access/view.ts';
 import type { Hints } from './hints.ts';
+import { itemsOf } from './list-bytes.ts';
 import { abilitiesFor, type ClientRequest } from './request.ts';
 import { showsApps } from '../core/protocol/server-requests.ts';
 
@@ -27,7 +28,7 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   const tail = stateless ? `,"resultType":"complete",${hints.of(kind, view, principal, scope)}` : '';
   const head = `{"jsonrpc":"2.0","id":${request.id},"result":{"${member}":[`;
   if (offset === 0 && request.pageSize === 0) {
-    const items = allItems(list);
+    const items = itemsOf(list.texts);
     if (typeof items === 'string') request.reply.answer(`${head}${items}]${tail}}}`);
     else request.reply.answerBytes(head, items, `]${tail}}}`);
     return;
@@ -38,39 +39,11 @@ export function answerList(request: ClientRequest, kind: ItemKind, member: strin
   request.reply.answer(`${head}${list.texts.slice(offset, end).join(',')}]${next}${tail}}}`);
 }
 
-type Texts = Pick<ViewList, 'texts'>;
-
-/** The items of whole lists, with commas between them: the same whatever a list ends with. */
-const known = new WeakMap<Texts, Buffer | string>();
-/** Up to this length a text is sent in one piece with what is around it, which costs less than bytes sent apart. */
-const textChars = 8 * 1024;
-/**
- * The text of a whole list would be garbage as large as the list, or twice that: bytes are made of parts, short enough
- * for V8's young generation also where each character takes two bytes.
- */
-const partChars = 32 * 1024;
-
-function allItems(list: Texts): Buffer | string {
-  const before = known.get(list);
-  if (before !== undefined) return before;
-  const parts: Buffer[] = [];
-  let part = '';
-  for (const [at, text] of list.texts.entries()) {
-    part += at === 0 ? text : `,${text}`;
-    if (part.length < partChars) continue;
-    parts.push(Buffer.from(part));
-    part = '';
-  }
-  const items = parts.length === 0 && part.length <= textChars ? part : Buffer.concat([...parts, Buffer.from(part)]);
-  known.set(list, items);
-  return items;
-}
-
 function cursorOf(offset: number): string {
   return Buffer.from(`o${offset}`).toString('base64url');
 }
 
-function offsetOf(cursor: unknown, list: Texts): number {
+function offsetOf(cursor: unknown, list: Pick<ViewList, 'texts'>): number {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const offset = /^o\d{1,9}$/.test(text) ? Number(text.slice(1)) : Number.NaN;
   if (offset <= list.texts.length) return offset;

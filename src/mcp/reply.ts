@@ -21,8 +21,8 @@ export interface Reply {
   ask?(text: string): boolean;
   /** Sends the response, given as JSON text. `status` counts where the response has an HTTP status of its own. */
   answer(text: string, status?: number): void;
-  /** Sends `head + body + tail` as the response: for long lists that are kept as bytes. */
-  answerBytes(head: string, body: Buffer, tail: string): void;
+  /** Sends `head`, `body` and `tail` as the response: for long lists that are kept as bytes. */
+  answerBytes(head: string, body: LargeText, tail: string): void;
   /** Sends `head`, a result that is too large for a text, and `tail` as the response. */
   answerLarge(head: string, result: LargeText, tail: string): void;
   /**
@@ -123,17 +123,17 @@ export class PostReply implements Reply {
     if (this.#res.writableLength > 0) dropUnread(this.#res);
   }
 
-  answerBytes(head: string, body: Buffer, tail: string): void {
+  answerBytes(head: string, body: LargeText, tail: string): void {
     if (this.#done) return;
     if (this.#streaming) return this.answer(head + body.toString() + tail);
     this.#done = true;
     this.#res.writeHead(200, {
       ...this.#headers,
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(head) + body.length + Buffer.byteLength(tail),
+      'content-length': Buffer.byteLength(head) + body.bytes + Buffer.byteLength(tail),
     });
     this.#res.write(head);
-    this.#res.write(body);
+    for (const piece of body.pieces) this.#res.write(piece);
     this.#res.end(tail);
     if (this.#res.writableLength > 0) dropUnread(this.#res);
   }

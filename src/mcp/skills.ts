@@ -162,7 +162,7 @@ class PageReply implements Reply {
     this.leaveOut(String(memberText(memberText(text, 'error') ?? '{}', 'message')).slice(0, 300));
   }
 
-  answerBytes(head: string, body: Buffer, tail: string): void {
+  answerBytes(head: string, body: LargeText, tail: string): void {
     this.answer(head + body.toString() + tail);
   }
 

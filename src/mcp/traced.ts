@@ -138,7 +138,7 @@ class TracedReply implements Reply {
     this.reply.answer(text, status);
   }
 
-  answerBytes(head: string, body: Buffer, tail: string): void {
+  answerBytes(head: string, body: LargeText, tail: string): void {
     this.#trace.end();
     this.reply.answerBytes(head, body, tail);
   }

@@ -5,7 +5,7 @@ import { ItemTexts, type ShownForm } from './item-texts.ts';
 /** A list of one tool, as a view makes it: how pages are called is another function in each. */
 function listed(text: string, pages: string, more: Partial<ShownForm> = {}): ItemTexts {
   return new ItemTexts([
-    { item: { key: 't', text }, pageUri: (uri) => uri.replace('ui://', `ui://${pages}/`), ...more },
+    { item: { key: 't', text }, server: { pageUri: (uri) => uri.replace('ui://', `ui://${pages}/`) }, ...more },
   ]);
 }
 
@@ -28,7 +28,7 @@ test('a text is made for a comparison only where it may name a page', () => {
 test('lists differ in the names of pages, in names and in texts', () => {
   const page = '{"name":"t","_meta":{"ui":{"resourceUri":"ui:\\/\\/view"}}}';
   expect(listed(page, 'a').equals(listed(page, 'b'))).toBe(false);
-  expect(listed(page, 'a').equals(listed(page, 'a', { pageUri: undefined }))).toBe(false);
+  expect(listed(page, 'a').equals(listed(page, 'a', { server: undefined }))).toBe(false);
   const plain = '{"name":"t"}';
   expect(listed(plain, 'a').equals(listed(plain, 'b', { name: 'u' }))).toBe(false);
   expect(listed(plain, 'a').equals(listed('{"name":"u"}', 'b'))).toBe(false);

@@ -9,6 +9,12 @@ export interface ShownForm {
   /** Undefined where it is the item's own. */
   readonly name?: string | undefined;
   readonly override?: ToolOverride | undefined;
+  /** One object for all items of a server in a list; undefined for what the hub itself has there. */
+  readonly server?: ServerForm | undefined;
+}
+
+/** What holds for all items of a server in one list. */
+export interface ServerForm {
   readonly pageUri?: PageUri | undefined;
 }
 
@@ -19,8 +25,8 @@ export interface ShownForm {
 export class ItemTexts implements Iterable<string> {
   readonly #forms: ShownForm[];
 
-  constructor(forms: readonly ShownForm[] = []) {
-    this.#forms = [...forms];
+  constructor(forms: ShownForm[] = []) {
+    this.#forms = forms;
   }
 
   get length(): number {
@@ -29,6 +35,27 @@ export class ItemTexts implements Iterable<string> {
 
   add(form: ShownForm): void {
     this.#forms.push(form);
+  }
+
+  /** Characters of the items as their servers sent them; names and words of the operator are not counted. */
+  get itemChars(): number {
+    return this.#forms.reduce((sum, { item }) => sum + item.text.length, 0);
+  }
+
+  /** Undefined in an empty list. */
+  get firstItem(): Item | undefined {
+    return this.#forms[0]?.item;
+  }
+
+  /** Its items in order, in parts that are not empty: what follows each other of one server is one part. */
+  *parts(): Generator<ItemTexts> {
+    let from = 0;
+    for (const [at, { server }] of this.#forms.entries()) {
+      if (server === this.#forms[from]?.server) continue;
+      yield new ItemTexts(this.#forms.slice(from, at));
+      from = at;
+    }
+    if (from < this.length) yield new ItemTexts(this.#forms.slice(from));
   }
 
   /** Undefined beyond the end. */
@@ -73,11 +100,12 @@ function isSame(a: ShownForm, b: ShownForm | undefined): boolean {
   if (!b) return false;
   const isMadeAlike = a.name === b.name && a.override === b.override && a.item.text === b.item.text;
   // How pages are called is a function of its own in each view; most texts name none.
-  if (isMadeAlike && (a.pageUri === b.pageUri || !mayNamePages(a.item.text))) return true;
+  if (isMadeAlike && (a.server?.pageUri === b.server?.pageUri || !mayNamePages(a.item.text))) return true;
   return textOf(a) === textOf(b);
 }
 
-function textOf({ item, name, override, pageUri }: ShownForm): string {
+function textOf({ item, name, override, server }: ShownForm): string {
   const text = exposedText(item, name, override);
+  const pageUri = server?.pageUri;
   return pageUri ? withPageUris(text, pageUri) : text;
 }

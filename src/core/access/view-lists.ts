@@ -92,7 +92,7 @@ export class NamedList implements ViewList {
       if (this.#byName.has(name)) continue;
       this.#byName.set(name, target);
       this.#alias.set(own ? prefixed : bare, target);
-      this.texts.add({ item, name: name === item.key ? undefined : name, override, pageUri: pages.pageUri });
+      this.texts.add({ item, name: name === item.key ? undefined : name, override, server: pages });
       this.targets.push(target);
       if (isForAppsAlone(item)) this.#forAppsAlone.add(target);
       if (pages.hasPages) this.#addCalledByPages([bare, item.key], { name, target });
@@ -163,7 +163,7 @@ export class UriList implements ViewList {
       if (this.#byUri.has(uri)) continue;
       const target = { server: name, key: item.key, ...pages };
       this.#byUri.set(uri, target);
-      this.texts.add({ item, name: undefined, override, pageUri });
+      this.texts.add({ item, name: undefined, override, server: pages });
       this.targets.push(target);
     }
   }

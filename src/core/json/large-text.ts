@@ -1,7 +1,7 @@
 /**
- * A JSON text that is too long to be worked on in one go: its bytes, in pieces as they came. It is valid JSON in valid
- * UTF-8 without line breaks, and is passed on as it is. To decode or parse it holds up everything else in the process,
- * for 10 ms with each megabyte.
+ * A JSON text that is too long to be worked on in one go, or the items of a long list: its bytes, in pieces. It is
+ * valid JSON in valid UTF-8 without line breaks, and is passed on as it is. To decode or parse it holds up everything
+ * else in the process, for 10 ms with each megabyte.
  */
 export class LargeText {
   readonly pieces: readonly Buffer[];
