@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { literal, variableName } from '../settings/server/variables.ts';
 import { expandText } from '../settings/server/placeholders.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 /** Nothing that is taken as it stands may ask for a file. */
 const noFile = (path: string): never => {
@@ -31,7 +32,7 @@ test('text made literal comes out of the settings as it went in, and asks for no
 test('any words make the name of a variable', () => {
   expect(variableName('github', 'api-key')).toBe('GITHUB_API_KEY');
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }), (words) => {
+    fc.property(fc.array(fc.string({ unit: codePoints }), { maxLength: 3 }), (words) => {
       expect(expandText(`\${${variableName(...words)}}`, [], new Set(), noFile)).toBe('');
     }),
   );

@@ -8,6 +8,7 @@ import { atEnd } from '../../test/kit/at-end.ts';
 import { HubError } from '../core/errors.ts';
 import { coreLimits } from '../core/limits.ts';
 import { readEnv } from './env.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -232,7 +233,7 @@ test('whatever the variables hold, they are read or refused, each on its line', 
     fc.property(
       fc.dictionary(
         fc.constantFrom(...names),
-        fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), fc.ipV6(), fc.integer().map(String)),
+        fc.oneof(fc.string({ unit: codePoints }), fc.webUrl(), fc.ipV6(), fc.integer().map(String)),
       ),
       (source) => {
         try {

@@ -9,6 +9,7 @@ import { createActivityLog } from './activity.ts';
 import { insertActivities } from './activity-table.ts';
 import { parseActivityListing, parseDaysOld } from './activity-filter.ts';
 import { logLimits } from './limits.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 describe.each(databaseKinds)('%s', (kind) => {
   test('a record comes back as it went in, with an id and a time', async () => {
@@ -265,7 +266,7 @@ describe.each(databaseKinds)('%s', (kind) => {
       'NULL',
       "'; drop schema toolhub cascade; --",
     );
-    const text = fc.oneof(hostile, fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }));
+    const text = fc.oneof(hostile, fc.string({ unit: codePoints, minLength: 1, maxLength: 20 }));
     let recorded = 0;
     await fc.assert(
       fc.asyncProperty(text, async (tool) => {

@@ -14,6 +14,7 @@ import { createLog } from './log.ts';
 import { createLogStore } from './log-store.ts';
 import { insertLogs } from './log-table.ts';
 import { prune } from './prune.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 const off: DatabasePlace = { url: 'off', dataDir: '/nonexistent', log: silent };
 
@@ -104,7 +105,7 @@ describe.each(['off', 'postgres', 'embedded'] as const)('%s', (kind) => {
       "'; delete from toolhub.logs; --",
       '\ud800',
     );
-    const text = fc.oneof(hostile, fc.string({ unit: 'binary', maxLength: 20 }));
+    const text = fc.oneof(hostile, fc.string({ unit: codePoints, maxLength: 20 }));
     await fc.assert(
       fc.asyncProperty(text, text, async (q, service) => {
         const found = await store.list(parseLogListing({ q, service }));

@@ -7,6 +7,7 @@ import { coreLimits } from '../core/limits.ts';
 import type { LogEvent } from '../core/log-entry.ts';
 import { logLimits } from './limits.ts';
 import { createLog, type LogBook, type LogOptions } from './log.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 function open(options: Partial<LogOptions> = {}): { log: LogBook; lines: string[] } {
   const lines: string[] = [];
@@ -170,7 +171,7 @@ describe('hostile text', () => {
 
   test('of any kind makes one bounded line that no terminal obeys', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.nat(40), (text, times) => {
+      fc.property(fc.string({ unit: codePoints, maxLength: 200 }), fc.nat(40), (text, times) => {
         const { log, lines } = open({ format: 'pretty' });
         log.for('server:x').info(text.repeat(times), { text });
         expect(lines).toHaveLength(1);

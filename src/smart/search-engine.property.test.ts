@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { ToolDocument } from './document.ts';
 import { loadLocalEmbedder, type LocalEmbedder } from './embedder-local.ts';
 import { createSearchEngine, type SearchEngine, type SearchRequest } from './search-engine.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 let embedder: LocalEmbedder;
 beforeAll(async () => {
@@ -28,7 +29,7 @@ const vocabulary = [
 ];
 const text = fc
   .array(
-    fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...vocabulary) }, fc.string({ unit: 'binary', maxLength: 8 })),
+    fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...vocabulary) }, fc.string({ unit: codePoints, maxLength: 8 })),
     { maxLength: 8 },
   )
   .map((words) => words.join(' '));

@@ -4,6 +4,7 @@ import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { allSnippets, withCommand } from './all.ts';
 import { clientName, endpointUrl, shellWord, type Snippet } from './snippet.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 const mcpUrl = 'http://127.0.0.1:3000/mcp';
 
@@ -45,7 +46,7 @@ function splitWords(text: string): string[] {
 }
 
 const groupName = fc.oneof(
-  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.string({ unit: codePoints, minLength: 1 }),
   fc.constantFrom('$smart', 'dev tools', "it's", 'a/b', '搜索', 'a"b', '${HOME}', '`id`', '%41', '..', '#?&'),
 );
 
@@ -138,7 +139,7 @@ describe('addresses', () => {
 
   test('need no quoting in a shell', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (group) => {
+      fc.property(fc.string({ unit: codePoints }), (group) => {
         expect(shellWord(endpointUrl(mcpUrl, group))).toBe(endpointUrl(mcpUrl, group));
       }),
     );
@@ -152,7 +153,7 @@ describe('names', () => {
     expect(clientName('dev tools')).not.toBe(clientName('dev-tools'));
     expect(clientName('搜索')).not.toBe(clientName('文件'));
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (group) => {
+      fc.property(fc.string({ unit: codePoints }), (group) => {
         expect(clientName(group)).toMatch(/^toolhub-[A-Za-z0-9_-]*$/);
       }),
     );

@@ -8,10 +8,11 @@ import { newSpanId, newTraceId } from './ids.ts';
 import { spanBytes } from './span-bytes.ts';
 import { RecordedSpan, SpanForm, type SpanOrigin } from './spans.ts';
 import { readTraceParent } from './trace-parent.ts';
+import { codePoints } from '../../test/kit/code-points.ts';
 
 const text = fc.oneof(
   fc.string({ maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoints, maxLength: 40 }),
   fc.integer({ min: 100, max: 20_000 }).map((length) => 'x'.repeat(length)),
 );
 const value = fc.oneof(text, fc.boolean(), fc.maxSafeInteger(), fc.double());

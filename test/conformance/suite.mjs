@@ -3,9 +3,9 @@
 // `node` in the project's node_modules/.bin would run everything.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { load } from 'js-yaml';
 
 const home = fileURLToPath(new URL('suite/', import.meta.url));
 const suite = join(home, 'node_modules/@modelcontextprotocol/conformance');
@@ -42,9 +42,10 @@ export function installLocked(folder) {
 
 /**
  * The scenarios that count for a revision, as the suite has frozen them; `party` is who is looked at: `server` or
- * `client`.
+ * `client`. What reads them is loaded here: `.ci/run` installs the suite beside the project's own dependencies.
  */
 export function scoredScenarios(revision, party = 'server') {
+  const { load } = createRequire(import.meta.url)('js-yaml');
   return load(readFileSync(join(suite, `requirements/${revision}.yaml`), 'utf8'))[party];
 }
 

@@ -7,6 +7,7 @@ import { storedSettings, testDatabase } from '../kit/hub-database.ts';
 import { raw } from '../kit/raw.ts';
 import { type TestHub, testHub } from '../kit/test-hub.ts';
 import { within } from '../kit/until.ts';
+import { codePoints } from '../kit/code-points.ts';
 
 // Whatever is sent to the management API, the answer is one of its own, and the settings stay good (CONTRACT §3).
 
@@ -94,7 +95,7 @@ const names = fc.oneof(
     '%',
     '${HOME}',
   ),
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: codePoints, maxLength: 12 }),
 );
 const pathTexts = fc.oneof(
   { weight: 4, arbitrary: names.map((name) => encodeURIComponent(Buffer.from(name).toString())) },

@@ -6,6 +6,7 @@ import { rpc } from '../kit/raw.ts';
 import { session } from '../kit/sessions.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
+import { codePoints } from '../kit/code-points.ts';
 
 // Servers that say anything at all, at any time: the clients of the hub hear only what is theirs.
 
@@ -22,7 +23,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 const line = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 100 }).map((text) => text.replaceAll(/[\r\n]/g, '')),
+  fc.string({ unit: codePoints, maxLength: 100 }).map((text) => text.replaceAll(/[\r\n]/g, '')),
   fc
     .record(
       {

@@ -12,6 +12,7 @@ import { stream } from '../kit/raw.ts';
 import { testHub } from '../kit/test-hub.ts';
 import type { TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
+import { codePoints } from '../kit/code-points.ts';
 
 // The wire under random schedules and random bytes: what must hold whatever happens.
 
@@ -215,14 +216,14 @@ const keyText = fc.oneof(
       '0',
     )
     .map((key) => JSON.stringify(key)),
-  fc.string({ unit: 'binary', maxLength: 8 }).map((key) => JSON.stringify(key)),
+  fc.string({ unit: codePoints, maxLength: 8 }).map((key) => JSON.stringify(key)),
 );
 const space = fc.constantFrom('', '', '', ' ', '\n', '\r\n\t');
 const jsonText = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     numberText,
-    fc.string({ unit: 'binary', maxLength: 12 }).map((text) => JSON.stringify(text)),
+    fc.string({ unit: codePoints, maxLength: 12 }).map((text) => JSON.stringify(text)),
     fc.constantFrom('true', 'false', 'null', '"\\ud800"', '"\\u0000\\/"', '"data: x\\n\\n"'),
     tie('list'),
     tie('object'),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonScanner } from './scanner.ts';
+import { codePoints } from '../../../test/kit/code-points.ts';
 
 const wanted = {
   outer: new Set(['id', 'method', 'result', 'error', 'jsonrpc']),
@@ -67,7 +68,7 @@ const key = fc.oneof(
 );
 const spaces = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 const scalar = fc.oneof(
-  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  fc.string({ unit: codePoints }).map((text) => JSON.stringify(text)),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
   fc.constantFrom(
     'true',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { mask } from '../mask.ts';
 import { withoutSecretsInJson } from './in-json.ts';
 import { hideSecrets } from './secret-forms.ts';
+import { codePoints } from '../../../test/kit/code-points.ts';
 
 const mixed = (chars: number): string => 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC'.repeat(8).slice(0, chars);
 const hex = (chars: number): string => '0a1b2c3d4e5f6789'.repeat(8).slice(0, chars);
@@ -97,7 +98,7 @@ test('in JSON they are recognised however they are escaped, and every other byte
 
 test('a JSON text stays one, whatever is hidden in it', () => {
   const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoints }),
     fc.constantFrom(...Object.values(secrets), '-----BEGIN PRIVATE KEY-----', '\\', '"', '\\n', '://a:bcd@'),
   );
   const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));

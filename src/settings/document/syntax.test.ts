@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { HubError } from '../../core/errors.ts';
 import { settingsLimits } from '../limits.ts';
 import { parseJsonText } from './syntax.ts';
+import { codePoints } from '../../../test/kit/code-points.ts';
 
 function refusal(text: string): string {
   try {
@@ -50,7 +51,7 @@ test('the same texts are JSON here and for JSON.parse', () => {
       return json.slice(0, i) + char + json.slice(i + 1);
     });
   fc.assert(
-    fc.property(fc.oneof(fc.json(), broken, fc.string({ unit: 'binary' })), (text) => {
+    fc.property(fc.oneof(fc.json(), broken, fc.string({ unit: codePoints })), (text) => {
       let expected: unknown = parseJsonText;
       try {
         expected = JSON.parse(text);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cpuMsOf } from '../../../test/kit/cpu.ts';
 import { terms, words } from './analyzer.ts';
 import { stem } from './stem.ts';
+import { codePoints } from '../../../test/kit/code-points.ts';
 
 test('a name gives the same words however it is spelled', () => {
   const spellings = [
@@ -82,7 +83,7 @@ test('stems are those of the vocabulary that comes with the paper', () => {
 
 test('whatever the text, its words are letters or digits, and white space around it adds none', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+    fc.property(fc.string({ unit: codePoints, maxLength: 40 }), (text) => {
       const found = words(text);
       for (const word of found) expect(word).toMatch(/^[\p{L}\p{M}\p{Nd}]+$/u);
       expect(words(`\n${text} `)).toEqual(found);
