@@ -12,7 +12,7 @@ import { ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@openteleme
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { LogEntry, LogFeed } from '../core/log-entry.ts';
 import type { Logger } from '../core/logger.ts';
 import type { TelemetryConfig, TelemetrySignal, TelemetryState } from '../core/telemetry.ts';
@@ -24,8 +24,10 @@ import { createDelivery, type Delivery } from './delivery.ts';
 import { telemetryLimits } from './limits.ts';
 import { createOtlpPage } from './otlp-page.ts';
 import { createSampling } from './sampling.ts';
-import { spanBytes } from './span-bytes.ts';
-import { RecordedSpan } from './spans.ts';
+import { readableSpan } from './readable-span.ts';
+import { frontOf, SpanBytes, type SpanOrigin } from './span-bytes.ts';
+import { createSpanQueue, type SpanBatch, type SpanQueue } from './span-queue.ts';
+import type { RecordedSpan } from './spans.ts';
 import { createTracing, type TracingOptions } from './tracing.ts';
 
 // The only place that loads the libraries of OpenTelemetry, and itself loaded only where something is exported.
@@ -76,37 +78,60 @@ export function openExport(config: TelemetryConfig, sources: ExportSources): Exp
 type Configured<Signal extends 'traces' | 'metrics' | 'logs'> = NonNullable<TelemetryConfig[Signal]>;
 
 function openTraces(config: Configured<'traces'>, resource: Resource, version: string, delivery: Delivery) {
-  const options = exporterOptions(config);
-  const exporter = config.protocol === 'http/json' ? new JsonTraces(options) : new ProtoTraces(options);
-  const processor = new BatchSpanProcessor({
-    exporter: delivery.watch('traces', exporter, config),
-    maxQueueSize: telemetryLimits.queued,
-    maxExportBatchSize: telemetryLimits.batch,
-    scheduledDelayMillis: config.everyMs,
-  });
+  const origin: SpanOrigin = { resource, instrumentationScope: { name: 'toolhub', version } };
+  const queue =
+    config.protocol === 'http/json' ? jsonQueue(config, origin, delivery) : queueOf(config, origin, delivery);
   const traces: TracingOptions['traces'] = {
-    resource,
-    instrumentationScope: { name: 'toolhub', version },
-    ended: (span) => processor.onEnd(span),
+    ended: queue.ended,
     sampling: createSampling(config.sampler),
     propagates: config.propagates,
   };
-  return { options: traces, close: () => processor.shutdown() };
+  return { options: traces, close: () => queue.close() };
+}
+
+function queueOf(config: Configured<'traces'>, origin: SpanOrigin, delivery: Delivery): SpanQueue {
+  const front = frontOf(origin);
+  const exporter = delivery.watch('traces', new ProtoTraces(exporterOptions(config)), config);
+  return createSpanQueue({ open: () => new SpanBytes(front), exporter, everyMs: config.everyMs });
 }
 
 /** The library's, but for how the bytes are made. */
-class ProtoTraces extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
+class ProtoTraces extends OTLPExporterBase<SpanBytes> {
   constructor(options: ReturnType<typeof exporterOptions>) {
     const http = convertLegacyHttpOptions(options, 'TRACES', 'v1/traces', {
       'Content-Type': 'application/x-protobuf',
     });
-    const serializer = {
-      ...ProtobufTraceSerializer,
-      serializeRequest: (spans: readonly ReadableSpan[]) =>
-        spanBytes(spans.filter((span) => span instanceof RecordedSpan)),
-    };
-    const kind = 'otlp_http_span_exporter';
-    super(createOtlpHttpExportDelegate(http, serializer, kind, TraceExporterMetricsHelper, undefined));
+    const serializer = { ...ProtobufTraceSerializer, serializeRequest: ({ body }: SpanBytes) => body };
+    const counted = { ...TraceExporterMetricsHelper, countItems: ({ count }: SpanBytes) => count };
+    super(createOtlpHttpExportDelegate(http, serializer, 'otlp_http_span_exporter', counted, undefined));
+  }
+}
+
+function jsonQueue(config: Configured<'traces'>, origin: SpanOrigin, delivery: Delivery): SpanQueue {
+  const exporter = delivery.watch('traces', new JsonTraces(exporterOptions(config)), config);
+  return createSpanQueue({
+    open: () => new SpanList(origin),
+    exporter: { export: ({ spans }, done) => exporter.export(spans, done), shutdown: () => exporter.shutdown() },
+    everyMs: config.everyMs,
+  });
+}
+
+class SpanList implements SpanBatch {
+  readonly spans: ReadableSpan[] = [];
+  readonly #origin: SpanOrigin;
+
+  constructor(origin: SpanOrigin) {
+    this.#origin = origin;
+  }
+
+  get count(): number {
+    return this.spans.length;
+  }
+
+  add(span: RecordedSpan): boolean {
+    const isFull = this.count >= telemetryLimits.batch;
+    if (!isFull) this.spans.push(readableSpan(span, this.#origin));
+    return !isFull;
   }
 }
 

@@ -22,20 +22,19 @@ function taken(bytes: number): number {
   return at - bytes;
 }
 
-function randomHex(bytes: number): string {
-  const from = taken(bytes);
+function hexOf(from: number, bytes: number): string {
   return digits.slice(from * 2, (from + bytes) * 2);
 }
 
-/** All zeros would be none: once in 2^64. */
+/** All zeros would be none. Others that begin with 32 of them are passed over too, once in 2^32, which costs nothing. */
 export function newSpanId(): string {
-  const id = randomHex(8);
-  return /[^0]/.test(id) ? id : newSpanId();
+  const from = taken(8);
+  return words.getUint32(from) === 0 ? newSpanId() : hexOf(from, 8);
 }
 
 export function newTraceId(): string {
-  const id = randomHex(16);
-  return /[^0]/.test(id) ? id : newTraceId();
+  const from = taken(16);
+  return words.getUint32(from) === 0 ? newTraceId() : hexOf(from, 16);
 }
 
 /** What a request that is in no trace yet gets: its place in one of which nothing is recorded. */
@@ -47,13 +46,17 @@ export interface NewIds extends TraceParent {
 /** Made for each request, in one piece. */
 export function newIds(): NewIds {
   const from = taken(24);
-  // Once in 2^31 for others than zeros, which costs nothing.
   if (words.getUint32(from) === 0 || words.getUint32(from + 16) === 0) return newIds();
   const word = (i: number): number => words.getUint32(from + i * 4);
   const sign = (word(0) ^ word(1) ^ word(2) ^ word(3)) >>> 0;
-  const traceId = digits.slice(from * 2, from * 2 + 32);
-  const spanId = digits.slice(from * 2 + 32, from * 2 + 48);
-  return { traceId, spanId, sign, isSampled: false, tracestate: undefined, isRemote: false };
+  return {
+    traceId: hexOf(from, 16),
+    spanId: hexOf(from + 16, 8),
+    sign,
+    isSampled: false,
+    tracestate: undefined,
+    isRemote: false,
+  };
 }
 
 /** What decides whether a part of all traces has this one, in 32 bits: as the samplers of OpenTelemetry for Node do. */

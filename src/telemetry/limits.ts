@@ -2,8 +2,15 @@
 export const telemetryLimits = {
   /** Spans, or log entries, that wait for the collector; more are dropped, so that one that is away costs no memory. */
   queued: 4_096,
-  /** Of them in one request. */
+  /** Of them in one request: log entries, and spans in JSON. */
   batch: 512,
+  /**
+   * Of a request with spans in protobuf, some 1 500 of them: many proxies take a megabyte. A request costs as much CPU
+   * time as several hundred spans.
+   */
+  batchBytes: 524_288,
+  /** A request with spans is waited for so long; then the next one may begin. */
+  exportMs: 30_000,
   /** What is left is sent for this long at most when the hub ends. */
   flushMs: 3_000,
   /**

@@ -1,12 +1,14 @@
-import { SpanKind } from '@opentelemetry/api';
+import { type Attributes, SpanKind } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Failure } from '../core/tracing.ts';
 import { newSpanId, newTraceId } from './ids.ts';
-import { spanBytes } from './span-bytes.ts';
-import { RecordedSpan, SpanForm, type SpanOrigin } from './spans.ts';
+import { telemetryLimits } from './limits.ts';
+import { readableSpan } from './readable-span.ts';
+import { frontOf, SpanBytes, type SpanOrigin } from './span-bytes.ts';
+import { RecordedSpan, SpanForm } from './spans.ts';
 import { readTraceParent } from './trace-parent.ts';
 import { codePoints } from '../../test/kit/code-points.ts';
 
@@ -45,6 +47,15 @@ const described = fc.record({
   hasChild: fc.boolean(),
 });
 
+/** Both ways of making the body of a request. */
+function bodies(ended: readonly RecordedSpan[], origin: SpanOrigin) {
+  const batch = new SpanBytes(frontOf(origin));
+  for (const span of ended) expect(batch.add(span)).toBe(true);
+  const readable = ended.map((span) => readableSpan(span, origin));
+  const expected = ProtobufTraceSerializer.serializeRequest(readable) ?? [];
+  return { made: Buffer.from(batch.body).toString('hex'), expected: Buffer.from(expected).toString('hex') };
+}
+
 test('spans are sent as the bytes that the library makes of them', () => {
   fc.assert(
     fc.property(fc.array(described, { maxLength: 5 }), attributes, fc.option(text), (all, about, version) => {
@@ -52,34 +63,51 @@ test('spans are sent as the bytes that the library makes of them', () => {
       const origin: SpanOrigin = {
         resource: resourceFromAttributes(about),
         instrumentationScope: { name: 'toolhub', ...(version !== null && { version }) },
-        ended: () => undefined,
       };
       for (const { name, attributes, own, parent, state, failure, hasChild } of all) {
         const remote = readTraceParent(parent, state);
         const traceId = remote?.traceId ?? newTraceId();
         const form = new SpanForm(name, SpanKind.SERVER, attributes);
-        const span = new RecordedSpan({ form, traceId, parent: remote, own: { ...own } }, origin);
+        const span = new RecordedSpan({ form, traceId, parent: remote, own: { ...own } }, () => undefined);
         const child = new SpanForm(name, SpanKind.CLIENT, {});
-        if (hasChild) ended.push(new RecordedSpan({ form: child, traceId, parent: span }, origin));
+        if (hasChild) ended.push(new RecordedSpan({ form: child, traceId, parent: span }, () => undefined));
         ended.push(span);
         for (const one of ended) one.end(failure, own);
       }
-      const expected = Buffer.from(ProtobufTraceSerializer.serializeRequest(ended) ?? []);
-      expect(Buffer.from(spanBytes(ended)).toString('hex')).toBe(expected.toString('hex'));
+      const { made, expected } = bodies(ended, origin);
+      expect(made).toBe(expected);
     }),
   );
 });
 
-test.each([
-  [0, 0],
-  [1, 1],
-  [2_147_483_647, 999_999_999],
-  [4_294_967_295, 999_999_999],
-  [1_795_000_000, 4_294],
-])('a moment of %i s and %i ns is the same number', (...time) => {
-  const origin = { resource: resourceFromAttributes({}), instrumentationScope: { name: 'x' }, ended: () => undefined };
-  const form = new SpanForm('x', SpanKind.SERVER, {});
-  const span = new RecordedSpan({ form, traceId: newTraceId(), parent: undefined }, origin);
-  Object.defineProperties(span, { startTime: { value: time }, endTime: { value: time } });
-  expect(Buffer.from(spanBytes([span]))).toEqual(Buffer.from(ProtobufTraceSerializer.serializeRequest([span]) ?? []));
+const origin: SpanOrigin = { resource: resourceFromAttributes({}), instrumentationScope: { name: 'x' } };
+const form = new SpanForm('x', SpanKind.SERVER, {});
+const spanOf = (own: Attributes = {}) =>
+  new RecordedSpan({ form, traceId: newTraceId(), parent: undefined, own }, () => undefined);
+
+test.each([0, 999.999_999_9, 1_001, 2_147_483_647_999.999, 4_294_967_295_999.999, 1_795_000_000_000.004])(
+  'a moment of %f ms is the same number',
+  (ms) => {
+    const span = spanOf();
+    Object.defineProperty(span, 'startMs', { value: ms });
+    span.endMs = ms;
+    const { made, expected } = bodies([span], origin);
+    expect(made).toBe(expected);
+  },
+);
+
+test('a batch takes as many spans as its request may have bytes, and one that is longer alone', () => {
+  const long = { 'own.text': 'x'.repeat(telemetryLimits.batchBytes) };
+  const half = { 'own.text': 'x'.repeat(telemetryLimits.batchBytes / 8) };
+  const batch = () => new SpanBytes(frontOf(origin));
+  const one = batch();
+  expect([one.add(spanOf(long)), one.add(spanOf(long)), one.count]).toEqual([true, false, 1]);
+  expect(one.body.length).toBeGreaterThan(telemetryLimits.batchBytes);
+  const several = batch();
+  let taken = 0;
+  while (several.add(spanOf(half))) taken++;
+  expect(taken).toBe(several.count);
+  expect(taken).toBeGreaterThan(1);
+  expect(several.body.length).toBeLessThanOrEqual(telemetryLimits.batchBytes);
+  expect(batch().body.length).toBe(0);
 });

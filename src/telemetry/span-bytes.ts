@@ -1,37 +1,91 @@
-import { type Attributes, type AttributeValue, type HrTime, SpanStatusCode } from '@opentelemetry/api';
+import { type Attributes, type AttributeValue, createTraceState, SpanStatusCode } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { telemetryLimits } from './limits.ts';
+import type { TraceParent } from './trace-parent.ts';
 
 // Protobuf as its encoding is described (protobuf.dev): a field is a tag, which is its number and how it is written,
 // and then its bytes; those of text or of a message have their length in front.
 
-/** A span, most of whose bytes are there already. */
-export interface SentSpan extends ReadableSpan {
+/** Of whom all spans of a hub are. */
+export interface SpanOrigin {
+  readonly resource: Resource;
+  readonly instrumentationScope: ReadableSpan['instrumentationScope'];
+}
+
+/** A span that has ended. Most of its bytes are there already. */
+export interface SentSpan {
   readonly form: { readonly nameBytes: Uint8Array; readonly attributeBytes: Uint8Array };
-  /** Its attributes besides those of its form; none has the name of one of those. */
+  /** Attributes besides those of its form; none has the name of one of those. */
   readonly own: Attributes | undefined;
+  readonly traceId: string;
+  readonly spanId: string;
   readonly tracestate: string | undefined;
+  readonly parent: Pick<TraceParent, 'spanId' | 'isRemote'> | undefined;
+  /** Both in milliseconds since 1970. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly isFailed: boolean;
 }
 
 /**
  * Spans as the body of an OTLP request (`ExportTraceServiceRequest`): the same bytes that the library makes of them,
- * and a test holds both against each other. The library goes through each span twice. Here most of a span is copied: it
- * is the same in all spans of its form. All spans are of one resource and one scope, and have no events and no links.
+ * and a test holds both against each other. The library goes through each span twice, when it is sent. Here it is
+ * written when it ends, and is garbage before it grows old. Most of a span is copied: it is the same in all spans of its
+ * form. All spans are of one resource and one scope, and have no events and no links.
  */
-export function spanBytes(spans: readonly SentSpan[]): Uint8Array {
-  const [first] = spans;
-  if (!first) return none;
-  const { resource, instrumentationScope: scope } = first;
+export class SpanBytes {
+  readonly #front: Front;
+  /** Undefined while there is no span. */
+  #bytes: Buffer | undefined;
+  #end: number;
+  #count = 0;
+
+  /** `front`: `frontOf` the hub. */
+  constructor(front: Front) {
+    this.#front = front;
+    this.#end = front.room;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** False where it is full, and has not taken the span. The first one is always taken. */
+  add(span: SentSpan): boolean {
+    const most = mostBytes(span);
+    this.#bytes ??= Buffer.allocUnsafeSlow(Math.max(telemetryLimits.batchBytes, this.#front.room + most));
+    if (this.#end + most > this.#bytes.length) return false;
+    this.#end = putSpan(this.#bytes, this.#end, span);
+    this.#count++;
+    return true;
+  }
+
+  /** What is sent. Later spans would overwrite it: there are none. */
+  get body(): Uint8Array {
+    if (!this.#bytes) return none;
+    // What is in front has its length in it, so it is written last.
+    const { about, named, room } = this.#front;
+    const length = this.#end - room;
+    const ofScope = Buffer.concat([head(0x12, named.length + length), named]);
+    const front = Buffer.concat([head(0x0a, about.length + ofScope.length + length), about, ofScope]);
+    front.copy(this.#bytes, room - front.length);
+    return this.#bytes.subarray(room - front.length, this.#end);
+  }
+}
+
+/** What stands in front of all spans of a hub. */
+export interface Front {
+  readonly about: Uint8Array;
+  readonly named: Uint8Array;
+  /** Bytes that it takes at most. */
+  readonly room: number;
+}
+
+export function frontOf({ resource, instrumentationScope: scope }: SpanOrigin): Front {
   const about = field(0x0a, attributeFields(0x0a, resource.attributes), Buffer.from([0x10, 0]));
   const named = field(0x0a, textField(0x0a, scope.name), scope.version ? textField(0x12, scope.version) : none);
-  // What is in front has their length in it: it is written last, so that they need not be moved.
-  const room = about.length + named.length + 2 * mostHeadBytes;
-  const bytes = Buffer.allocUnsafe(spans.reduce((sum, span) => sum + mostBytes(span), room));
-  let end = room;
-  for (const span of spans) end = putSpan(bytes, end, span);
-  const ofScope = Buffer.concat([head(0x12, named.length + end - room), named]);
-  const front = Buffer.concat([head(0x0a, about.length + ofScope.length + end - room), about, ofScope]);
-  front.copy(bytes, room - front.length);
-  return bytes.subarray(room - front.length, end);
+  return { about, named, room: about.length + named.length + 2 * mostHeadBytes };
 }
 
 /** Name and kind of a span, which come before its times. */
@@ -57,29 +111,31 @@ function endOf(status: SpanStatusCode): Uint8Array {
 }
 
 /** At least what it takes. */
-function mostBytes({ form, own, tracestate = '' }: SentSpan): number {
-  let most = 128 + form.nameBytes.length + form.attributeBytes.length + tracestate.length;
-  for (const name in own) most += 32 + 3 * (name.length + String(own[name]).length);
+function mostBytes({ form, own, tracestate }: SentSpan): number {
+  let most = 128 + form.nameBytes.length + form.attributeBytes.length + (tracestate?.length ?? 0);
+  for (const name in own) {
+    const value = own[name];
+    most += 32 + 3 * (name.length + (typeof value === 'string' ? value.length : 0));
+  }
   return most;
 }
 
 /** Each writes at `at`, and gives where it ends. */
 function putSpan(into: Buffer, begin: number, span: SentSpan): number {
-  const { form, own, parentSpanContext: parent } = span;
-  const { traceId, spanId, traceState } = span.spanContext();
+  const { form, own, parent, tracestate } = span;
   // The length of nearly all takes two bytes.
   const from = begin + 3;
-  let at = putId(into, from, 0x0a, traceId);
-  at = putId(into, at, 0x12, spanId);
-  const state = traceState?.serialize();
+  let at = putId(into, from, 0x0a, span.traceId);
+  at = putId(into, at, 0x12, span.spanId);
+  const state = tracestate === undefined ? '' : createTraceState(tracestate).serialize();
   if (state) at = put(into, at, textField(0x1a, state));
   if (parent) at = putId(into, at, 0x22, parent.spanId);
   at = put(into, at, form.nameBytes);
-  at = putTime(into, at, 0x39, span.startTime);
-  at = putTime(into, at, 0x41, span.endTime);
+  at = putTime(into, at, 0x39, span.startMs);
+  at = putTime(into, at, 0x41, span.endMs);
   at = put(into, at, form.attributeBytes);
   for (const name in own) at = putAttribute(into, at, name, own[name]);
-  at = put(into, at, span.status.code === SpanStatusCode.ERROR ? failed : fine);
+  at = put(into, at, span.isFailed ? failed : fine);
   at = into.writeUInt32LE(parent?.isRemote ? remoteParent : ownParent, at);
   const length = at - from;
   const start = begin + 1 + lengthBytes(length);
@@ -108,9 +164,11 @@ function digitOf(code: number): number {
   return (code & 0xf) + (code >> 6) * 9;
 }
 
-/** In nanoseconds since 1970. */
-function putTime(into: Buffer, at: number, tag: number, [seconds, nanos]: HrTime): number {
-  // Both halves are whole numbers that a double holds, the product is not.
+/** Given in milliseconds since 1970, written in nanoseconds. */
+function putTime(into: Buffer, at: number, tag: number, ms: number): number {
+  const seconds = Math.floor(ms / 1_000);
+  // Past 1e9 only by rounding.
+  const nanos = Math.min(Math.round((ms - seconds * 1_000) * 1e6), 999_999_999);
   const low = Math.imul(seconds, 1e9) >>> 0;
   const high = Math.round((seconds * 1e9 - low) / 2 ** 32);
   const sum = low + nanos;
@@ -122,14 +180,27 @@ function putTime(into: Buffer, at: number, tag: number, [seconds, nanos]: HrTime
 /** Without the buffers that `attributeFields` makes: of many spans some are their own. */
 function putAttribute(into: Buffer, at: number, name: string, value: AttributeValue | undefined): number {
   if (typeof value !== 'string') return put(into, at, attributeFields(0x4a, { [name]: value }));
-  const [nameLength, length] = [Buffer.byteLength(name), Buffer.byteLength(value)];
+  const [nameLength, length] = [name.length, value.length];
   const any = 1 + lengthBytes(length) + length;
   let end = putLength(into, at, 0x4a, 1 + lengthBytes(nameLength) + nameLength + 1 + lengthBytes(any) + any);
   end = putLength(into, end, 0x0a, nameLength);
-  end += into.write(name, end);
-  end = putLength(into, end, 0x12, any);
+  const isAscii = putAscii(into, end, name);
+  end = putLength(into, end + nameLength, 0x12, any);
   end = putLength(into, end, 0x0a, length);
-  return end + into.write(value, end);
+  // Others have more bytes than characters.
+  if (!putAscii(into, end, value) || !isAscii) return put(into, at, attributeFields(0x4a, { [name]: value }));
+  return end + length;
+}
+
+/** False where there are other characters in it. To call into C++ takes longer. */
+function putAscii(into: Uint8Array, at: number, text: string): boolean {
+  let all = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    into[at + i] = code;
+    all |= code;
+  }
+  return all < 0x80;
 }
 
 function putLength(into: Uint8Array, at: number, tag: number, length: number): number {

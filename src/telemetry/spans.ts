@@ -1,20 +1,12 @@
-import type { Attributes, HrTime, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
-import { createTraceState, SpanStatusCode } from '@opentelemetry/api';
-import type { Resource } from '@opentelemetry/resources';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { Attributes, SpanKind } from '@opentelemetry/api';
 import type { Failure, SpanAttributes } from '../core/tracing.ts';
 import { newSpanId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import { attributeBytes, nameBytes, type SentSpan } from './span-bytes.ts';
 import type { TraceParent } from './trace-parent.ts';
 
-/** Of whom all spans of a hub are. */
-export interface SpanOrigin {
-  readonly resource: Resource;
-  readonly instrumentationScope: ReadableSpan['instrumentationScope'];
-  /** Takes a span that has ended. */
-  readonly ended: (span: ReadableSpan) => void;
-}
+/** Takes a span that has ended. Must not keep it: nothing that a call leaves behind is to live longer than the call. */
+export type SpanEnded = (span: RecordedSpan) => void;
 
 /** What spans have alike, such as those of all calls of one tool. Its bytes are made once, for all of them. */
 export class SpanForm {
@@ -49,115 +41,35 @@ export interface SpanStart {
 }
 
 /**
- * A span that is recorded, in the form that the library exports. The library's own looks at its sampler, copies and
- * checks all attributes and reads several clocks, which costs more than all else that is done for a call. What all
- * spans have alike, and what can be computed when it is sent, is not kept in each: hundreds of them wait for that.
+ * A span that is recorded. The library's own looks at its sampler, copies and checks all attributes and reads several
+ * clocks, which costs more than all else that is done for a call.
  */
 export class RecordedSpan implements SentSpan, TraceParent {
   readonly form: SpanForm;
+  readonly traceId: string;
+  readonly spanId = newSpanId();
+  readonly parent: TraceParent | undefined;
+  readonly tracestate: string | undefined;
+  readonly isSampled = true;
+  readonly isRemote = false;
   /** Undefined while it has none. */
   own: Attributes | undefined;
-  readonly parentSpanContext?: SpanContext;
-  readonly tracestate: string | undefined;
-  readonly #origin: SpanOrigin;
-  readonly #context: SpanContext;
+  readonly startMs: number;
+  endMs = 0;
+  isFailed = false;
+  readonly #ended: SpanEnded;
   /** On the clock of `performance.now()`. */
-  readonly #startedAt: number;
-  /** Both in milliseconds since 1970. */
-  readonly #startMs: number;
-  #endMs = 0;
-  #failed = false;
+  readonly #startedAt = performance.now();
   #isOver = false;
 
-  constructor({ form, traceId, parent, own }: SpanStart, origin: SpanOrigin) {
+  constructor({ form, traceId, parent, own }: SpanStart, ended: SpanEnded) {
     this.form = form;
-    this.own = own;
-    this.#origin = origin;
+    this.traceId = traceId;
+    this.parent = parent;
     this.tracestate = parent?.tracestate;
-    this.#context = newContext(traceId, this.tracestate);
-    if (parent) this.parentSpanContext = parent instanceof RecordedSpan ? parent.#context : parentContext(parent);
-    this.#startedAt = performance.now();
-    this.#startMs = wallClock(this.#startedAt);
-  }
-
-  get name(): string {
-    return this.form.name;
-  }
-
-  get kind(): SpanKind {
-    return this.form.kind;
-  }
-
-  get attributes(): Attributes {
-    return { ...this.form.attributes, ...this.own };
-  }
-
-  get traceId(): string {
-    return this.#context.traceId;
-  }
-
-  get spanId(): string {
-    return this.#context.spanId;
-  }
-
-  get isSampled(): boolean {
-    return true;
-  }
-
-  get isRemote(): boolean {
-    return false;
-  }
-
-  get resource(): Resource {
-    return this.#origin.resource;
-  }
-
-  get instrumentationScope(): ReadableSpan['instrumentationScope'] {
-    return this.#origin.instrumentationScope;
-  }
-
-  get links(): never[] {
-    return none;
-  }
-
-  get events(): never[] {
-    return none;
-  }
-
-  get droppedAttributesCount(): number {
-    return 0;
-  }
-
-  get droppedEventsCount(): number {
-    return 0;
-  }
-
-  get droppedLinksCount(): number {
-    return 0;
-  }
-
-  get status(): SpanStatus {
-    return this.#failed ? failing : fine;
-  }
-
-  get ended(): boolean {
-    return this.#isOver;
-  }
-
-  get startTime(): HrTime {
-    return hrTime(this.#startMs);
-  }
-
-  get endTime(): HrTime {
-    return hrTime(this.#endMs);
-  }
-
-  get duration(): HrTime {
-    return hrTime(Math.max(0, this.#endMs - this.#startMs));
-  }
-
-  spanContext(): SpanContext {
-    return this.#context;
+    this.own = own;
+    this.#ended = ended;
+    this.startMs = wallClock(this.#startedAt);
   }
 
   /**
@@ -167,10 +79,10 @@ export class RecordedSpan implements SentSpan, TraceParent {
   end(failure?: Failure, more?: SpanAttributes): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#endMs = this.#startMs + performance.now() - this.#startedAt;
+    this.endMs = this.startMs + performance.now() - this.#startedAt;
     if (more) this.own = { ...this.own, ...more };
     if (failure) this.#fail(failure);
-    this.#origin.ended(this);
+    this.#ended(this);
   }
 
   #fail({ type, code, reason }: Failure): void {
@@ -178,23 +90,8 @@ export class RecordedSpan implements SentSpan, TraceParent {
     own['error.type'] = type;
     if (code !== undefined) own['rpc.response.status_code'] = String(code);
     if (reason !== undefined) own['toolhub.error'] = reason;
-    this.#failed = true;
+    this.isFailed = true;
   }
-}
-
-const none: never[] = [];
-const fine: SpanStatus = { code: SpanStatusCode.UNSET };
-const failing: SpanStatus = { code: SpanStatusCode.ERROR };
-
-function newContext(traceId: string, tracestate: string | undefined): SpanContext {
-  const spanId = newSpanId();
-  if (tracestate === undefined) return { traceId, spanId, traceFlags: 1 };
-  return { traceId, spanId, traceFlags: 1, traceState: createTraceState(tracestate) };
-}
-
-function parentContext({ traceId, spanId, isSampled, isRemote, tracestate }: TraceParent): SpanContext {
-  const context = { traceId, spanId, traceFlags: isSampled ? 1 : 0, isRemote };
-  return tracestate === undefined ? context : { ...context, traceState: createTraceState(tracestate) };
 }
 
 let offsetMs = Date.now() - performance.now();
@@ -211,10 +108,4 @@ function wallClock(at: number): number {
     if (Math.abs(now - offsetMs) > telemetryLimits.clockPrecisionMs) offsetMs = now;
   }
   return offsetMs + at;
-}
-
-function hrTime(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1_000);
-  // Past 1e9 nanoseconds only by rounding.
-  return [seconds, Math.min(Math.round((ms - seconds * 1_000) * 1e6), 999_999_999)];
 }

@@ -1,7 +1,6 @@
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
 import type { TracedCall, TracedRequest } from '../core/tracing.ts';
+import type { RecordedSpan } from './spans.ts';
 import { createTracing } from './tracing.ts';
 
 const usual: TracedRequest = {
@@ -17,11 +16,9 @@ const called: TracedCall = { server: 'a', method: 'tools/call', target: 'one', r
 
 /** What a span of each says, in a hub that has seen the usual ones before. */
 function spans(request: Partial<TracedRequest>, call: Partial<TracedCall> = {}) {
-  const ended: ReadableSpan[] = [];
+  const ended: RecordedSpan[] = [];
   const traces = {
-    resource: resourceFromAttributes({}),
-    instrumentationScope: { name: 'toolhub' },
-    ended: (span: ReadableSpan) => void ended.push(span),
+    ended: (span: RecordedSpan) => void ended.push(span),
     sampling: () => true,
     propagates: true,
   };
@@ -38,7 +35,9 @@ function spans(request: Partial<TracedRequest>, call: Partial<TracedCall> = {}) 
     trace.call(target).end();
     trace.end();
   }
-  return ended.slice(2).map(({ name, kind, attributes }) => ({ name, kind, attributes }));
+  return ended.slice(2).map(({ form: { name, kind, attributes }, own }) => {
+    return { name, kind, attributes: { ...attributes, ...own } };
+  });
 }
 
 const [ofCall, ofRequest] = spans({});

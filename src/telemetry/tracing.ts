@@ -16,17 +16,18 @@ import type { Operation, Operations } from '../metrics/operations.ts';
 import { newIds, newTraceId } from './ids.ts';
 import { telemetryLimits } from './limits.ts';
 import type { Sampling } from './sampling.ts';
-import { RecordedSpan, SpanForm, type SpanOrigin } from './spans.ts';
+import { RecordedSpan, type SpanEnded, SpanForm } from './spans.ts';
 import { readTraceParent, type TraceParent } from './trace-parent.ts';
 
 export interface TracingOptions {
   /** Undefined where no traces are exported: requests are only counted then. */
   readonly traces:
-    | (SpanOrigin & {
+    | {
+        readonly ended: SpanEnded;
         readonly sampling: Sampling;
         /** Traces of callers go on in the hub, and those of the hub at servers. */
         readonly propagates: boolean;
-      })
+      }
     | undefined;
   /** Undefined where no metrics are exported. */
   readonly operations: Pick<Operations, 'count' | 'countSent' | 'sessionEnded'> | undefined;
@@ -58,7 +59,7 @@ export function createTracing(options: TracingOptions): Tracing {
       const traceId = newTraceId();
       if (!traces?.sampling(traceId, undefined)) return noPart;
       const form = new SpanForm(name, SpanKind.CLIENT, { ...attributes });
-      return new RecordedSpan({ form, traceId, parent: undefined }, traces);
+      return new RecordedSpan({ form, traceId, parent: undefined }, traces.ended);
     },
     sessionEnded(session, ms) {
       operations?.sessionEnded(endedSession(session, transport), ms);
@@ -168,14 +169,14 @@ interface Within {
 
 class RecordedRequest extends Request {
   readonly #span: RecordedSpan;
-  readonly #within: Within;
+  readonly #traces: Traces;
 
   constructor(asked: TracedRequest, options: TracingOptions, { traces, traceId, parent }: Within) {
     const form = traces.forms.ofRequest(asked);
-    const span = new RecordedSpan({ form, traceId, parent, own: ownAttributes(asked) }, traces);
+    const span = new RecordedSpan({ form, traceId, parent, own: ownAttributes(asked) }, traces.ended);
     super(asked, options, span);
     this.#span = span;
-    this.#within = { traces, traceId, parent: span };
+    this.#traces = traces;
   }
 
   override get recorded(): SpanId {
@@ -187,12 +188,12 @@ class RecordedRequest extends Request {
   }
 
   override call(called: TracedCall): CallTrace {
-    return new RecordedCall(called, this.options, this.#within);
+    return new RecordedCall(called, this.options, this.#traces, this.#span);
   }
 
   override part(name: string, attributes: SpanAttributes): Part {
-    const { traces, ...within } = this.#within;
-    return new RecordedSpan({ form: new SpanForm(name, SpanKind.INTERNAL, { ...attributes }), ...within }, traces);
+    const form = new SpanForm(name, SpanKind.INTERNAL, { ...attributes });
+    return new RecordedSpan({ form, traceId: this.#span.traceId, parent: this.#span }, this.#traces.ended);
   }
 
   protected override ended(failure: Failure | undefined): void {
@@ -204,9 +205,9 @@ class RecordedCall extends Call {
   readonly #span: RecordedSpan;
   readonly #traces: Traces;
 
-  constructor(called: TracedCall, options: TracingOptions, { traces, traceId, parent }: Within) {
+  constructor(called: TracedCall, options: TracingOptions, traces: Traces, parent: RecordedSpan) {
     const form = traces.forms.ofCall(called, options.transport(called.server));
-    const span = new RecordedSpan({ form, traceId, parent }, traces);
+    const span = new RecordedSpan({ form, traceId: parent.traceId, parent }, traces.ended);
     super(called, options, span);
     this.#span = span;
     this.#traces = traces;
@@ -217,7 +218,7 @@ class RecordedCall extends Call {
     const attributes = { 'mcp.method.name': method, 'toolhub.server.name': this.server };
     const form = new SpanForm(method, SpanKind.CLIENT, attributes);
     const { traceId } = this.#span;
-    const span = new RecordedSpan({ form, traceId, parent: this.#span }, this.#traces);
+    const span = new RecordedSpan({ form, traceId, parent: this.#span }, this.#traces.ended);
     return {
       end(failure) {
         counted.end(failure);
@@ -277,42 +278,56 @@ function contextOf({ traceId, spanId, tracestate, isSampled }: TraceParent): Tra
   return { traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`, tracestate };
 }
 
-function nameOf({ method, target }: Pick<TracedRequest, 'method' | 'target'>): string {
-  const known = knownMethod(method);
-  return target === undefined ? known : `${known} ${target}`;
+/** By what spans of one tool or prompt differ, but for what is each span's own. */
+interface Alike {
+  readonly method: string;
+  readonly revision: string | undefined;
+  /** Undefined for requests, which the hub itself answers. */
+  readonly server: string | undefined;
+  /** Undefined for a request that code makes. */
+  readonly transport: 'pipe' | 'tcp' | undefined;
 }
 
 /** What requests to the same tool, and its calls, have alike. Names of tools and revisions come and go. */
 class SpanForms {
-  readonly #known = new Map<string, SpanForm>();
+  /** By tool or prompt: of each there are few, and a text to look all of it up by would have to be made. */
+  readonly #known = new Map<string | undefined, (Alike & { readonly form: SpanForm })[]>();
+  #count = 0;
 
   ofRequest(asked: TracedRequest): SpanForm {
-    const { method, target, within } = asked;
-    const revision = shortRevision(asked);
-    const key = `${knownMethod(method)}\n${target}\n${revision}\n${within !== undefined}`;
-    const known = this.#known.get(key);
-    if (known) return known;
-    const attributes = common(method, target, revision);
-    if (within === undefined) addTransport(attributes, 'tcp');
-    const kind = within ? SpanKind.INTERNAL : SpanKind.SERVER;
-    return this.#add(key, new SpanForm(nameOf({ method, target }), kind, attributes));
+    const transport = asked.within ? undefined : 'tcp';
+    const [method, revision] = [knownMethod(asked.method), shortRevision(asked)];
+    return this.#of(asked.target, { method, revision, server: undefined, transport });
   }
 
   ofCall({ server, method, target, revision }: TracedCall, transport: 'pipe' | 'tcp' | undefined): SpanForm {
-    const key = `${method}\n${target}\n${revision}\n${server}\n${transport}`;
-    const known = this.#known.get(key);
-    if (known) return known;
-    const attributes = common(method, target, revision);
-    attributes['toolhub.server.name'] = server.slice(0, telemetryLimits.attributeChars);
-    addTransport(attributes, transport);
-    return this.#add(key, new SpanForm(nameOf({ method, target }), SpanKind.CLIENT, attributes));
+    return this.#of(target, { method: knownMethod(method), revision, server, transport });
   }
 
-  #add(key: string, form: SpanForm): SpanForm {
-    if (this.#known.size >= telemetryLimits.spanForms) this.#known.clear();
-    this.#known.set(key, form);
+  #of(target: string | undefined, alike: Alike): SpanForm {
+    const { method, revision, server, transport } = alike;
+    for (const one of this.#known.get(target) ?? [])
+      if (one.server === server && one.method === method && one.revision === revision && one.transport === transport)
+        return one.form;
+    if (this.#count >= telemetryLimits.spanForms) {
+      this.#known.clear();
+      this.#count = 0;
+    }
+    this.#count++;
+    const form = formOf(target, alike);
+    const known = this.#known.get(target);
+    if (known) known.push({ ...alike, form });
+    else this.#known.set(target, [{ ...alike, form }]);
     return form;
   }
+}
+
+function formOf(target: string | undefined, { method, revision, server, transport }: Alike): SpanForm {
+  const attributes = common(method, target, revision);
+  if (server !== undefined) attributes['toolhub.server.name'] = server.slice(0, telemetryLimits.attributeChars);
+  addTransport(attributes, transport);
+  const kind = server !== undefined ? SpanKind.CLIENT : transport ? SpanKind.SERVER : SpanKind.INTERNAL;
+  return new SpanForm(target === undefined ? method : `${method} ${target}`, kind, attributes);
 }
 
 /** What is longer is none, and would be kept with what has it. */
@@ -333,7 +348,7 @@ function ownAttributes({ id, sessionId }: TracedRequest): Attributes {
 }
 
 function common(method: string, target: string | undefined, revision: string | undefined): Attributes {
-  const attributes: Attributes = { 'mcp.method.name': knownMethod(method) };
+  const attributes: Attributes = { 'mcp.method.name': method };
   const isCall = method === 'tools/call';
   if (isCall) attributes['gen_ai.operation.name'] = 'execute_tool';
   if (target !== undefined)
