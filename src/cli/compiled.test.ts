@@ -49,6 +49,11 @@ test('a module that failed is run again when it is asked for again, and its neig
   expect(bundle.load('one.js')).toEqual({ times: 2 });
 });
 
+test('a look at the clock goes through no getter of Node', () => {
+  openBundle(folderOf({}));
+  expect(Object.getOwnPropertyDescriptor(globalThis, 'performance')).toMatchObject({ value: performance });
+});
+
 test('what was compiled is used again', () => {
   const folder = folderOf({ 'one.js': 'exports.value = 1;' });
   expect(loadAndKeep(folder)).toEqual({ value: 1 });
