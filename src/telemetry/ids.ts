@@ -26,7 +26,9 @@ function hexOf(from: number, bytes: number): string {
   return digits.slice(from * 2, (from + bytes) * 2);
 }
 
-/** All zeros would be none. Others that begin with 32 of them are passed over too, once in 2^32, which costs nothing. */
+/**
+ * All zeros would be none. Others that begin with 32 of them are passed over too, once in 2^32, which costs nothing.
+ */
 export function newSpanId(): string {
   const from = taken(8);
   return words.getUint32(from) === 0 ? newSpanId() : hexOf(from, 8);

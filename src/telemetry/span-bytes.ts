@@ -31,8 +31,8 @@ export interface SentSpan {
 /**
  * Spans as the body of an OTLP request (`ExportTraceServiceRequest`): the same bytes that the library makes of them,
  * and a test holds both against each other. The library goes through each span twice, when it is sent. Here it is
- * written when it ends, and is garbage before it grows old. Most of a span is copied: it is the same in all spans of its
- * form. All spans are of one resource and one scope, and have no events and no links.
+ * written when it ends, and is garbage before it grows old. Most of a span is copied: it is the same in all spans of
+ * its form. All spans are of one resource and one scope, and have no events and no links.
  */
 export class SpanBytes {
   readonly #front: Front;

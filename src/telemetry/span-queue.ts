@@ -28,8 +28,8 @@ export interface SpanQueue {
 }
 
 /**
- * Spans that wait for the collector, as the processor of the library has them: one batch is sent at a time, at once when
- * it is full, and what would be too many is dropped. A span goes into its batch as soon as it ends.
+ * Spans that wait for the collector, as the processor of the library has them: one batch is sent at a time, at once
+ * when it is full, and what would be too many is dropped. A span goes into its batch as soon as it ends.
  */
 export function createSpanQueue<Batch extends SpanBatch>(options: SpanQueueOptions<Batch>): SpanQueue {
   const { open, exporter, everyMs } = options;
