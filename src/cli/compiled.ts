@@ -34,7 +34,7 @@ const digestBytes = 32;
  * is whole, and V8 takes it.
  */
 export function openBundle(folder: string): Bundle {
-  // The getter that Node has for `performance` is called anew each time: half of what a look at the clock takes.
+  // The getter of Node is called whenever the clock is read, and takes as long as reading it.
   const clock = { value: performance, writable: true, configurable: true, enumerable: true };
   Object.defineProperty(globalThis, 'performance', clock);
   setFlags();
