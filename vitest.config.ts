@@ -70,6 +70,7 @@ export const measured = [
   'src/smart/words/actions.test.ts',
   'src/smart/words/analyzer.test.ts',
   'src/smart/words/clauses.test.ts',
+  'src/smart/words/implied.test.ts',
   'src/upstream/channels/stdio/pipes.test.ts',
 ];
 /** All others as one, since for each project its processes load the whole hub. */
