@@ -115,6 +115,8 @@ test('on a connection of its own a session hears everything that is logged, at i
   expect(new Set(pids).size).toBe(2);
   const told = (pid: string | undefined) =>
     server.journal().filter((entry) => String(entry.pid) === pid && entry.method === 'logging/setLevel');
+  // A connection of its own is told its level beside the first call, which does not wait for it.
+  await until('the server of the one is told', () => told(pids[0]).length > 0);
   expect(told(pids[0]).map(({ text }) => text)).toEqual([expect.stringContaining('"error"')]);
   expect(told(pids[1])).toEqual([]);
   // The control socket belongs to whichever process opened it last; only one of them can speak.

@@ -244,11 +244,14 @@ const commands = [
       `${name} dies`,
       ({ servers }) => restarted(servers[name]),
       async (reality, world) => {
+        const enabled = names.filter((one) => world.servers[one].enabled).length;
+        // Its lists are there again, from what is remembered, before the program of a server that was switched on.
+        await reality.url.connected(enabled);
         const lives = () => reality.hostile[name].journal().filter(({ event }) => event === 'start').length;
         const before = lives();
         await reality.hostile[name].control({ exit: 1 });
         await until('it is alive again', () => lives() > before);
-        await reality.url.connected(names.filter((one) => world.servers[one].enabled).length);
+        await reality.url.connected(enabled);
       },
       ({ servers }) => servers[name].enabled,
     ),
