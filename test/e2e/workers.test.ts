@@ -750,6 +750,8 @@ describe('started by a cluster of Node', () => {
     );
     const child = spawn(process.execPath, [script], {
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: join(folder, 'data'), PORT: '0', ...env },
+      // Its settings file is made where it runs, and the checkout is to keep none of a test.
+      cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     atEnd(async () => {
