@@ -159,7 +159,7 @@ export const coreLimits = {
   logLineChars: 4_000,
   /** A line of a server before secrets are looked for in it: one that is cut in two would not be found. */
   rawLogLineChars: 16_000,
-  /** Comment lines that keep proxies from closing an idle stream. */
+  /** Comment lines that keep proxies from closing an idle stream, and a call that waits for longer than this. */
   streamKeepAliveMs: 15_000,
   /**
    * Notifications do not come through every pooler (PgBouncer), so the version in the database is also looked at this

@@ -41,7 +41,10 @@ export interface Streams {
   readonly full: boolean;
   /** Ends those whose request would not be let in any more. */
   endWhere(isOver: (req: HttpRequest) => boolean | Promise<boolean>): void;
-  /** Calls `beat` now and then until the function returned is called. */
+  /**
+   * Calls `beat` every `coreLimits.streamKeepAliveMs` until the function returned is called, but not within the first
+   * of these: what is answered sooner keeps the status and the form that its answer has.
+   */
   onBeat(beat: () => void): () => void;
   /** Ends every stream: the hub stops. */
   close(): void;
@@ -51,8 +54,11 @@ export function createStreams(): Streams {
   const streams = new Set<HttpStream>();
   const beats = new BusyMap<number, () => void>();
   let lastBeat = 0;
+  /** Those up to this one wait longer than `coreLimits.streamKeepAliveMs`. */
+  let longWaiting = 0;
   const timer = setInterval(() => {
-    for (const beat of beats.values()) beat();
+    for (const [id, beat] of beats) if (id <= longWaiting) beat();
+    longWaiting = lastBeat;
     for (const stream of streams) stream.beat();
   }, coreLimits.streamKeepAliveMs).unref();
 
