@@ -153,6 +153,11 @@ export const reasonTable = {
     text: 'The program exited with code {{code}} and did not say why.',
     advice: 'Run the command by hand on the machine of the hub, to see what it does.',
   },
+  install_failed_silently: {
+    text: 'The installation of the package ended with code {{code}} and did not say why.',
+    advice:
+      'A script of a package may have failed, such as one that downloads a browser. Run the command by hand on the machine of the hub with --foreground-scripts as its first argument, which shows what scripts print.',
+  },
   killed: {
     text: 'The program was ended by {{signal}}.',
     advice: 'With SIGKILL the system may have been short of memory; its last lines may say more.',

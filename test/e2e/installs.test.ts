@@ -20,6 +20,7 @@ interface Shown {
   readonly phaseSince?: string;
   readonly waiting?: boolean;
   readonly error: string | null;
+  readonly reason?: { readonly code: string };
   readonly attempts: number;
 }
 
@@ -64,6 +65,19 @@ test('an installation that takes longer than the connect timeout is no failed at
   await until('it is connected', async () => (await shown('slow')).status === 'connected');
   expect((await shown('slow')).attempts).toBe(0);
   expect(npx.count('slow', 'install')).toBe(1);
+});
+
+test('an installation that fails without a word is told from a program that does', async () => {
+  const npx = fakeNpx();
+  npx.fail('broken');
+  npx.install('silent');
+  const hub = await testHub({
+    mcpServers: { b: npx.server('broken'), s: npx.server('silent', { exitAt: 'initialize' }) },
+  });
+  const { shown } = await watching(hub);
+  const code = (name: string) => until(`${name} has failed`, async () => (await shown(name)).reason?.code);
+  expect(await code('b')).toBe('install_failed_silently');
+  expect(await code('s')).toBe('exited_silently');
 });
 
 test('a program of a launcher that does not answer in time is told as a program, not as an address', async () => {

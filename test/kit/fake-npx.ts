@@ -23,6 +23,8 @@ export interface FakeNpx {
   server(name: string, options?: HostileOptions): Record<string, unknown>;
   /** Lets the installation of a package, whenever it comes, end. */
   install(name: string): void;
+  /** The installation of a package ends because of a script of it, without a word. */
+  fail(name: string): void;
   /** The program of the package does not start before `go` is called. */
   hold(name: string): { go(): void };
   /** The folder of a package in the cache. */
@@ -39,7 +41,7 @@ export interface FakeNpx {
 export function fakeNpx(): FakeNpx {
   const home = temporaryFolder();
   const bin = join(home, 'bin');
-  for (const folder of ['bin', 'go', 'hold']) mkdirSync(join(home, folder));
+  for (const folder of ['bin', 'go', 'hold', 'fail']) mkdirSync(join(home, folder));
   symlinkSync(fixture('npx/npx.mjs'), join(bin, 'npx'));
   const env = {
     PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -64,6 +66,10 @@ export function fakeNpx(): FakeNpx {
     env,
     server: (name, options = {}) => ({ command: 'npx', args: ['-y', name, JSON.stringify(options)], env }),
     install: (name) => writeFileSync(join(home, 'go', name), ''),
+    fail(name) {
+      writeFileSync(join(home, 'fail', name), '');
+      this.install(name);
+    },
     hold(name) {
       const file = join(home, 'hold', name);
       writeFileSync(file, '');

@@ -3,7 +3,7 @@ import { HubError, errorText } from '../../../core/errors.ts';
 import { type Reason, type ReasonCode, reasonWords } from '../../../core/reasons.ts';
 import { upstreamLimits } from '../../limits.ts';
 import type { Printed } from '../channel.ts';
-import { isTelling, printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
+import { beginsHelp, goesOnAsHelp, isTelling, printedReason, tellingLine, withoutNoise } from './printed-reason.ts';
 import { similarCommand } from './similar-command.ts';
 
 /** The usual launchers, and what has to be installed for each. */
@@ -116,24 +116,34 @@ interface LastWords {
 
 /**
  * Keeps the last lines a child wrote to stderr, and the first one on stdout that is no message: when it dies, or does
- * not answer, they are usually the reason.
+ * not answer, they are usually the reason. What a program prints of its usage, behind the error or before it, may be
+ * long and names none, so the lines without it are kept as well.
  */
 export function lastWords(): LastWords {
   const lines: string[] = [];
+  const told: string[] = [];
   let stray = '';
+  let isHelp = false;
   return {
     noMessage(line) {
       stray ||= line.trim().slice(0, upstreamLimits.strayLineChars);
     },
     add(line) {
-      if (lines.length === upstreamLimits.lastWordsLines) lines.shift();
-      lines.push(line.slice(0, upstreamLimits.lastWordsBytes));
+      isHelp = beginsHelp(line) || (isHelp && goesOnAsHelp(line));
+      keep(lines, line);
+      if (!isHelp) keep(told, line);
     },
     get printed() {
       const output = withoutNoise(lines).join('\n').slice(-upstreamLimits.lastWordsBytes);
-      return { stray, output, line: tellingLine(lines), reason: printedReason(lines) };
+      const telling = told.some(isTelling) ? told : lines;
+      return { stray, output, line: tellingLine(telling), reason: printedReason(telling) };
     },
   };
+}
+
+function keep(lines: string[], line: string): void {
+  if (lines.length === upstreamLimits.lastWordsLines) lines.shift();
+  lines.push(line.slice(0, upstreamLimits.lastWordsBytes));
 }
 
 function isDirectory(path: string): boolean {

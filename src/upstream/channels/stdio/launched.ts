@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { deferred } from '../../../core/deferred.ts';
 import { errorText, HubError } from '../../../core/errors.ts';
+import type { Reason } from '../../../core/reasons.ts';
 import type { Channel, ChannelEvents } from '../channel.ts';
 import { upstreamLimits } from '../../limits.ts';
 import { type Launching, openProgram, type StdioOptions } from './program.ts';
@@ -246,10 +247,24 @@ class LaunchStart implements Launching {
     const isSafe = spawned === undefined || (folder !== undefined && isOwn(folder));
     const wasBroken =
       !this.#isMet && isSafe && this.#broken?.found === true && this.#options.installs.mend(this.#launch);
+    const told = this.#asInstallation(error);
     this.#over();
-    if (!wasBroken) return this.#told.closed(error);
+    if (!wasBroken) return this.#told.closed(told);
     const text = `${error.message}\nThe npx cache of its package is incomplete. The next attempt installs it again.`;
     this.#told.closed(new HubError(error.code, text, { cause: error.cause, output: error.output }));
+  }
+
+  /**
+   * npm says nothing where a script of a package fails. That the package is not in its cache as a whole tells this from
+   * a program that ends before it was seen.
+   */
+  #asInstallation(error: HubError): HubError {
+    const { reason, output } = error;
+    const { folder } = this.#launch;
+    if (!this.isInstalling || reason?.code !== 'exited_silently' || folder === undefined) return error;
+    if (this.#options.installs.isReady(this.#launch)) return error;
+    const told: Reason = { code: 'install_failed_silently', values: reason.values };
+    return new HubError(error.code, error.message, { cause: error.cause, reason: told, output });
   }
 
   #over(): void {

@@ -124,6 +124,33 @@ test('what npm says of every package is not taken for the reason of an end', () 
   expect(exitError('x', 1, null, words.printed).reason?.code).toBe('exited');
 });
 
+const help = ['Usage:', '  mail [flags]', 'Examples:', '  # an error', '', 'Flags:'];
+const flags = Array.from(
+  { length: 30 },
+  (_, at) => `      --flag${at} string   "stderr" for the standard error stream`,
+);
+
+test.each([
+  ['before its usage', ['Error: no mailbox is set', 'Set one.', ...help, ...flags], 'Error: no mailbox is set'],
+  ['behind it', [...help, ...flags, 'Not a flag: --mailbx'], 'Not a flag: --mailbx'],
+  [
+    'behind it, by its name',
+    ['usage: mail [-h]', '            [--box BOX]', 'mail: error: no box'],
+    'mail: error: no box',
+  ],
+])('what a program says %s is the reason', (_, lines, line) => {
+  const words = lastWords();
+  for (const one of lines) words.add(one);
+  expect(exitError('x', 1, null, words.printed).reason).toEqual({ code: 'exited', values: { code: '1', line } });
+  expect(words.printed.output).toContain(lines.at(-1));
+});
+
+test('a program that prints its usage alone is told by that', () => {
+  const words = lastWords();
+  words.add('Usage: mail <folder>');
+  expect(exitError('x', 1, null, words.printed).reason?.values['line']).toBe('Usage: mail <folder>');
+});
+
 test.each(['folder', 'url'])('how npm may be told of a package is no reason, by its words "git %s"', (word) => {
   expect(tellingLine(['npm error it broke', `npm error 404 tarball, folder, http url, or git ${word}.`])).toBe(
     'npm error it broke',

@@ -134,6 +134,16 @@ export function isTelling(line: string): boolean {
   return !linesWithoutCause.some((pattern) => pattern.test(line.slice(0, upstreamLimits.reasonLineChars)));
 }
 
+/** Whether a program begins with this line to tell how it is used. */
+export function beginsHelp(line: string): boolean {
+  return /^\s*usage:/i.test(line);
+}
+
+/** Whether such a text goes on: what is indented, a heading, or an empty line. */
+export function goesOnAsHelp(line: string): boolean {
+  return /^(?:\s|$)/.test(line) || /^\S.{0,40}:$/.test(line);
+}
+
 /** The one line that says most: the last that names an error, or else the last. */
 export function tellingLine(lines: readonly string[]): string {
   const useful = withoutNoise(lines);

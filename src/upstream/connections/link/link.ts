@@ -146,6 +146,11 @@ export class Link {
     return this.#writer.isStateless;
   }
 
+  /** False once the channel has closed, or `close` was called. */
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
   /** Whether requests carry headers that repeat parts of them. */
   get sendsHeaders(): boolean {
     return this.#writer.isStateless && this.#writer.hasHeaders;

@@ -10,6 +10,8 @@ export interface ListingLink {
   readonly ask: Ask;
   /** Whether calls of the server's tools carry headers. */
   readonly sendsHeaders: boolean;
+  /** False once the connection is over. */
+  readonly isOpen: boolean;
 }
 
 export interface ReadOfferOptions {
@@ -24,7 +26,8 @@ export interface ReadOfferOptions {
 const nothing: ListRead = { items: [], hint: undefined };
 
 /**
- * Reads all that a server offers. Throws HubError when its tools cannot be read; any other list is then taken as empty.
+ * Reads all that a server offers. Throws HubError when its tools cannot be read, or when the connection ends meanwhile;
+ * any other list that cannot be read is taken as empty.
  */
 export async function readOffer(link: ListingLink, about: ServerAbout, options: ReadOfferOptions): Promise<Offer> {
   const { server, lists, log, deadline } = options;
@@ -33,6 +36,8 @@ export async function readOffer(link: ListingLink, about: ServerAbout, options: 
     if (!lists || !about.capabilities.includes(listMethods[kind].capability)) return nothing;
     if (kind === 'tools') return readOneList(link, kind, log, left());
     return readOneList(link, kind, log, left() / 2).catch((error: unknown) => {
+      // Its end is logged by the connection, once; here it would be logged for each list and at each attempt.
+      if (!link.isOpen) throw error;
       log.warn('list could not be read; it is taken as empty', { list: kind, error: errorText(error) });
       return nothing;
     });

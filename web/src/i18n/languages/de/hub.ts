@@ -115,6 +115,11 @@ export const reasons: HubTexts['reasons'] = {
     text: 'Das Programm endete mit Code {{code}}, ohne einen Grund zu nennen.',
     advice: 'Führen Sie den Befehl auf dem Rechner des Hubs von Hand aus, um zu sehen, was er tut.',
   },
+  install_failed_silently: {
+    text: 'Die Installation des Pakets endete mit Code {{code}}, ohne einen Grund zu nennen.',
+    advice:
+      'Vielleicht ist ein Skript eines Pakets gescheitert, etwa eines, das einen Browser herunterlädt. Führen Sie den Befehl auf dem Rechner des Hubs von Hand mit --foreground-scripts als erstem Argument aus: Dann ist zu sehen, was Skripte ausgeben.',
+  },
   killed: {
     text: 'Das Programm wurde durch {{signal}} beendet.',
     advice: 'Bei SIGKILL war vielleicht der Arbeitsspeicher knapp; seine letzten Zeilen sagen womöglich mehr.',

@@ -102,6 +102,11 @@ export const reasons: HubTexts['reasons'] = {
     text: 'El programa ha terminado con el código {{code}}, sin decir por qué.',
     advice: 'Ejecuta el comando a mano en la máquina del hub para ver qué hace.',
   },
+  install_failed_silently: {
+    text: 'La instalación del paquete ha terminado con el código {{code}}, sin decir por qué.',
+    advice:
+      'Puede haber fallado un script de un paquete, por ejemplo uno que descarga un navegador. Ejecuta el comando a mano en la máquina del hub con --foreground-scripts como primer argumento, que muestra lo que imprimen los scripts.',
+  },
   killed: {
     text: 'El programa ha terminado por la señal {{signal}}.',
     advice: 'Con SIGKILL, quizá al sistema le faltaba memoria; sus últimas líneas pueden decir más.',

@@ -108,6 +108,11 @@ export const reasons: HubTexts['reasons'] = {
     text: 'Le programme s’est terminé avec le code {{code}}, sans dire pourquoi.',
     advice: 'Lancez la commande à la main sur la machine du hub pour voir ce qu’elle fait.',
   },
+  install_failed_silently: {
+    text: 'L’installation du paquet s’est terminée avec le code {{code}}, sans dire pourquoi.',
+    advice:
+      'Un script d’un paquet a peut-être échoué, par exemple celui qui télécharge un navigateur. Lancez la commande à la main sur la machine du hub avec --foreground-scripts comme premier argument, qui montre ce que les scripts affichent.',
+  },
   killed: {
     text: 'Le programme a été arrêté par {{signal}}.',
     advice: 'Avec SIGKILL, le système manquait peut-être de mémoire ; ses dernières lignes en disent peut-être plus.',

@@ -81,6 +81,11 @@ export const reasons: ReasonTexts = {
     text: '程序以代码 {{code}} 退出，没有说明原因。',
     advice: '请在 Hub 所在的机器上手动运行该命令，看看发生了什么。',
   },
+  install_failed_silently: {
+    text: '软件包的安装以代码 {{code}} 结束，没有说明原因。',
+    advice:
+      '可能是某个软件包的脚本失败了，例如下载浏览器的脚本。请在 Hub 所在的机器上手动运行该命令，并把 --foreground-scripts 作为第一个参数，这样会显示脚本的输出。',
+  },
   killed: {
     text: '程序被信号 {{signal}} 结束。',
     advice: '如果是 SIGKILL，可能是系统内存不足；最后几行输出可能有更多信息。',
