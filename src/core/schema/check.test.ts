@@ -118,6 +118,15 @@ describe('what a schema says beyond the standard', () => {
       expect(note).toContain(part);
   });
 
+  test('a format counts where that is asked for, and one it does not know says nothing', () => {
+    const schema = { properties: { a: { type: 'string', format: 'uri' }, b: { type: 'string', format: 'toString' } } };
+    const value = { a: 'no address', b: 'x' };
+    expect(check(schema, value).problems).toEqual([]);
+    const strict = compileSchema(schema, Date.now, true);
+    expect(strict(value)).toMatchObject({ problems: [{ path: 'a' }], note: undefined });
+    expect(strict({ ...value, a: 'https://example.com/' }).problems).toEqual([]);
+  });
+
   test('the schema itself is not touched', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'integer', pattern: '(' } } };
     const freeze = (value: object) => {

@@ -19,9 +19,12 @@ export interface Checked {
  */
 export type SchemaCheck = (value: unknown) => Checked;
 
-/** `now` gives milliseconds; a schema that took too long is tried again after `coreLimits.schemaRestMs`. */
-export function compileSchema(schema: unknown, now: () => number = Date.now): SchemaCheck {
-  const cleaned = cleanSchema(schema);
+/**
+ * `now` gives milliseconds; a schema that took too long is tried again after `coreLimits.schemaRestMs`. `withFormats`:
+ * a text that has not the `format` that the schema names breaks it.
+ */
+export function compileSchema(schema: unknown, now: () => number = Date.now, withFormats = false): SchemaCheck {
+  const cleaned = cleanSchema(schema, withFormats);
   if (!cleaned) return () => unchecked('it is too large or nested too deeply');
   const prepared = prepare(cleaned);
   if (typeof prepared === 'string') return () => unchecked(prepared);

@@ -1,4 +1,4 @@
-import type { Schema, SchemaDraft } from '@cfworker/json-schema';
+import { type Schema, type SchemaDraft, format as formats } from '@cfworker/json-schema';
 import { coreLimits } from '../limits.ts';
 import { isObject } from '../protocol/rpc.ts';
 import { isJsonType } from './types.ts';
@@ -16,9 +16,9 @@ export interface CleanSchema {
   readonly leftOut: readonly string[];
 }
 
-/** Undefined for a schema too large or too deep to be one. Never throws. */
-export function cleanSchema(schema: unknown): CleanSchema | undefined {
-  const work: Work = { nodes: 0, tooLarge: false, costly: false, references: [], leftOut: new Set() };
+/** Undefined for a schema too large or too deep to be one. Never throws. `withFormats`: `format` says what is valid. */
+export function cleanSchema(schema: unknown, withFormats = false): CleanSchema | undefined {
+  const work: Work = { withFormats, nodes: 0, tooLarge: false, costly: false, references: [], leftOut: new Set() };
   const copy = clean(schema, 0, work);
   if (work.tooLarge) return undefined;
   const { references, costly, leftOut } = work;
@@ -26,6 +26,7 @@ export function cleanSchema(schema: unknown): CleanSchema | undefined {
 }
 
 interface Work {
+  readonly withFormats: boolean;
   nodes: number;
   tooLarge: boolean;
   costly: boolean;
@@ -36,7 +37,7 @@ interface Work {
 type Keep = (value: unknown, depth: number, work: Work) => unknown;
 
 // `undefined` leaves the keyword out. Keywords that say nothing about validity (`title`, `default`, `format`: see
-// decisions/0008) are not here.
+// decisions/0008) are not here, or left out.
 const shapes: readonly (readonly [Keep, readonly string[]])[] = [
   [clean, ['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'additionalItems', 'unevaluatedItems']],
   [clean, ['contains', 'not', 'if', 'then', 'else']],
@@ -61,6 +62,7 @@ const shapes: readonly (readonly [Keep, readonly string[]])[] = [
   [(value) => (typeof value === 'number' && value > 0 ? value : undefined), ['multipleOf']],
   [uniqueItems, ['uniqueItems']],
   [pattern, ['pattern']],
+  [format, ['format']],
 ];
 const keywords = new Map(shapes.flatMap(([keep, names]) => names.map((name) => [name, keep] as const)));
 
@@ -115,6 +117,13 @@ function pattern(value: unknown, _depth: number, work: Work): string | undefined
 /** `dependencies` was split in two later: names of members, or a schema. */
 function dependencies(value: unknown, depth: number, work: Work): unknown {
   return mapOf(value, (member) => texts(member) ?? clean(member, depth + 1, work));
+}
+
+/** One that the checker knows. Some are long regular expressions. */
+function format(value: unknown, _depth: number, work: Work): string | undefined {
+  if (!work.withFormats || typeof value !== 'string' || !Object.hasOwn(formats, value)) return undefined;
+  work.costly = true;
+  return value;
 }
 
 function patternMap(value: unknown, depth: number, work: Work): unknown {

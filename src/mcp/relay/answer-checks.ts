@@ -10,6 +10,7 @@ import { answerWithoutSecrets, tooLong } from './call-secrets.ts';
 import { guardsFor } from './guard-kinds.ts';
 import type { QuestionedCall } from './guard-questions.ts';
 import { type GuardedCall, passOrThrowTooLarge, throughGuards } from './guarding.ts';
+import { fittingResult } from './output-schema.ts';
 
 interface Answer {
   readonly message: RpcMessage;
@@ -50,7 +51,7 @@ export function largeAnswerFate(call: GuardedCall, bytes: number): 'look' | 'pas
 /**
  * The answer of a server as its caller may see it: result and error alike. What a server of 2026-07-28 asks by its
  * answer is not looked at, nor its state, nor the addresses that an error asks to open. A question alone is not shown
- * to guards. Throws HubError `guard`.
+ * to guards, and what they are shown fits the tool's output schema where it was masked. Throws HubError `guard`.
  */
 export async function checkedAnswer(call: GuardedCall, answer: Answer, isStateless: boolean): Promise<Answer> {
   const { target, options } = call;
@@ -59,7 +60,9 @@ export async function checkedAnswer(call: GuardedCall, answer: Answer, isStatele
   // Its caller gets the hub's own error in place of the server's.
   if (given === undefined || (subject === 'error' && target.guarded)) return answer;
   const { rest, whole } = withoutQuestions(answer.message, given, isStateless);
-  const clean = answerWithoutSecrets(rest, target, options.governance.settings());
+  const masked = answerWithoutSecrets(rest, target, options.governance.settings());
+  const isChanged = masked !== rest && call.request.method === 'tools/call';
+  const clean = isChanged ? fittingResult(rest, masked, options.governance.catalogue(), target) : masked;
   const guards = isStateless && isQuestionAlone(answer.message.result) ? [] : guardsOn(call);
   const own = await throughGuards(call, { on: 'result', subject, guards }, clean);
   if (own === rest) return answer;

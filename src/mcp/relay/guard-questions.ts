@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { policyPrincipal, toolOf } from '../../core/access/decision.ts';
+import { policyPrincipal } from '../../core/access/decision.ts';
 import { scopeId } from '../../core/access/scope.ts';
 import type { Target } from '../../core/access/view.ts';
 import { actorOf } from '../../core/audit.ts';
-import type { Item } from '../../core/catalogue.ts';
 import type { GuardSubject } from '../../core/guards/guard-answer.ts';
 import { memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
-import { compileSchema, type SchemaCheck } from '../../core/schema/check.ts';
 import type { GuardedMoment } from '../../core/settings/governance.ts';
 import { clientNameFor } from '../client-name.ts';
 import type { ClientRequest } from '../request.ts';
 import type { Governance } from './admission.ts';
 import { type GuardKind, guardKinds } from './guard-kinds.ts';
+import { outputCheck } from './output-schema.ts';
 
 /** What of a call guards are asked about. */
 export interface QuestionedCall {
@@ -84,20 +83,15 @@ function argumentsFault(kind: GuardKind['kind'], value: Record<string, unknown>)
   return fits ? undefined : 'answered with arguments of a completion that are not as they have to be';
 }
 
-const checks = new WeakMap<Item, SchemaCheck>();
-
 /** Clients may hold the result of a tool against what it says of its results. */
 function schemaFault(
-  { server, key }: Target,
+  target: Target,
   { catalogue }: Governance,
   { isError, structuredContent }: Record<string, unknown>,
 ): string | undefined {
-  const tool = toolOf(catalogue().offers.get(server)?.tools, key);
-  const schema = tool && memberText(tool.text, 'outputSchema');
-  if (!tool || schema === undefined || isError === true) return undefined;
+  const check = isError === true ? undefined : outputCheck(catalogue(), target);
+  if (!check) return undefined;
   if (structuredContent === undefined) return 'answered with a result without "structuredContent", which this tool has';
-  const check = checks.get(tool) ?? compileSchema(JSON.parse(schema));
-  checks.set(tool, check);
   const [problem] = check(structuredContent).problems;
   return (
     problem && `answered with a result that breaks the output schema of the tool (${problem.path} ${problem.message})`
