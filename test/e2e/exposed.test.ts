@@ -193,6 +193,32 @@ describe('on a hub of this machine alone', () => {
   });
 });
 
+test('a group whose list names no server that is there cannot be told from none from outside without a credential', async () => {
+  const groups = [
+    { id: 'i1', name: 'bare', servers: [] },
+    { id: 'i2', name: 'gone', servers: ['gone'] },
+  ];
+  const env = { ALLOWED_HOSTS: 'hub.example.com', INSTALL_BASE_URL: 'https://hub.example.com' };
+  const hub = await started({ groups, env });
+  const admin = await login(hub);
+  const seen = async (name: string, headers: Headers) => {
+    const answers = [
+      ...['openapi.json', 'openapi.yaml', 'tools/shown/echo'].map((path) =>
+        api(hub, 'GET', `/${name}/${path}`, { headers }),
+      ),
+      api(hub, 'GET', `/openapi.json?group=${name}`, { headers }),
+      ...[name, `$smart/${name}`, `$code/${name}`].flatMap((scope) => [
+        rpc(hub.mcp(scope), 'tools/list', {}, { headers }),
+        rpc(hub.mcp(scope), 'tools/call', { name: 'shown-echo', arguments: {} }, { headers }),
+      ]),
+    ];
+    return (await Promise.all(answers)).map(({ status, text }) => `${status} ${text.replaceAll(name, 'NAME')}`);
+  };
+  const none = await seen('nowhere', proxied);
+  for (const name of ['bare', 'gone', 'i1', 'i2']) expect(await seen(name, proxied), name).toEqual(none);
+  expect((await api(hub, 'GET', '/bare/openapi.json', { token: admin })).status).toBe(200);
+});
+
 test('settings that give the hub an address elsewhere close it at once, for sessions and streams too', async () => {
   const hub = await started();
   const own = await session(hub.mcp());

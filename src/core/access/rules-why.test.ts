@@ -213,11 +213,12 @@ describe('an endpoint', () => {
       group('inside', [entry('unset')]),
       group('public', [entry('unset')], { visibility: 'public' }),
       group('off', [entry('unset'), entry('off')]),
-      group('empty', [entry('gone')]),
+      group('gone', [entry('gone')]),
+      group('empty', []),
     ];
     const kinds = (who: Principal) =>
       groups.map(({ name }) => resolve(settings({ servers, groups }), who, named(name)).kind);
-    expect(kinds(anonymousOutside)).toEqual(['nothing', 'group', 'group', 'group']);
-    expect(kinds(anonymous)).toEqual(['group', 'group', 'group', 'group']);
+    expect(kinds(anonymousOutside)).toEqual(['nothing', 'group', 'group', 'nothing', 'nothing']);
+    expect(kinds(anonymous)).toEqual(['group', 'group', 'group', 'group', 'group']);
   });
 });
