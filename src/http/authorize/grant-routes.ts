@@ -22,12 +22,11 @@ export interface GrantOptions {
 export function grantRoutes({ consents, tokens, uses, log }: GrantOptions): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   /** What an account of the same name let in before this one was made is neither its user's nor of any use. */
-  const seenBy = async ({ username, isAdmin }: Editor, { users }: Settings): Promise<readonly Consent[]> =>
-    (await consents.all()).filter(
-      (consent) =>
-        (isAdmin || consent.username === username) &&
-        users.some((user) => user.username === consent.username && user.createdAt === consent.since),
-    );
+  async function seenBy({ username, isAdmin }: Editor, { users }: Settings): Promise<readonly Consent[]> {
+    const own = (await consents.all()).filter((consent) => isAdmin || consent.username === username);
+    const made = new Map(users.map((user) => [user.username, user.createdAt]));
+    return own.filter((consent) => made.has(consent.username) && made.get(consent.username) === consent.since);
+  }
 
   routes.get('/auth/grants', async (c) => {
     const seen = await seenBy(editorOf(c.var.caller), c.var.caller.settings);
