@@ -27,8 +27,7 @@ interface Served {
 }
 
 /** Workers that run until the test ends. */
-function running(count: number) {
-  forking();
+function running(count: number, settings: ClusterSettings = {}) {
   const served: Served[] = [];
   const errors: string[] = [];
   const quiet: Logger['info'] = () => undefined;
@@ -48,6 +47,7 @@ function running(count: number) {
     },
     log: { debug: quiet, info: quiet, warn: quiet, error },
   });
+  forking(settings);
   const asked = deferred<undefined>();
   const ended = workers.run({ asked: asked.promise, signal: new AbortController().signal });
   const stop = () => {
@@ -61,7 +61,7 @@ function running(count: number) {
   });
   const serving = (number: number) =>
     until('the last that was started serves', () => served.length === number && served[number - 1]?.serves);
-  return { served, errors, serving, stop };
+  return { served, errors, serving, stop, ended };
 }
 
 test('a worker that hangs is ended and replaced when it is cut off from the programs', async () => {
@@ -76,10 +76,18 @@ test('a worker that hangs is ended and replaced when it is cut off from the prog
   expect(await stop()).toBe(exitCodes.stopped);
 });
 
-test.each([
+const failing: [string, ClusterSettings][] = [
   ['cannot be started', nowhere],
   ['cannot be asked for', { uid: 0.5 }],
-])('a worker that %s is tried again, ever later', async (_, settings) => {
+];
+
+test.each(failing)('a first worker that %s ends the start, and the log says so', async (_, settings) => {
+  const { errors, ended } = running(1, settings);
+  expect(await within('the end', ended)).toBe(exitCodes.failed);
+  expect(errors).toEqual([expect.stringMatching(/^No process could be started for the first worker: .*"why":"/)]);
+});
+
+test.each(failing)('a worker that %s is tried again, ever later', async (_, settings) => {
   const { served, errors, serving, stop } = running(1);
   await serving(1);
   forking(settings);
@@ -87,6 +95,8 @@ test.each([
   await until('it was tried', () => errors.length >= 3);
   const waits = errors.slice(0, 3).map((text) => Number(/"waitMs":(\d+)/.exec(text)?.[1]));
   expect(waits).toEqual([1, 2, 4].map((times) => times * cliLimits.workerAgainMs));
+  expect(errors[0]).toMatch(/^A worker ended and is started again .*SIGKILL/);
+  expect(errors[1]).toMatch(/^No process could be started for a worker, which is tried again: /);
   expect(served).toHaveLength(1);
   forking();
   await serving(2);

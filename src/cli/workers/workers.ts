@@ -55,6 +55,16 @@ function newToLead() {
 const streams = ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] as const;
 const programsFd = streams.indexOf('pipe');
 
+/** What the log says of the first worker before it served, and of any later. */
+const endings = {
+  ended: { first: 'The first worker ended before it served', later: 'A worker ended and is started again' },
+  'not started': {
+    first: 'No process could be started for the first worker: look at the bounds of processes, memory and open files',
+    later:
+      'No process could be started for a worker, which is tried again: look at the bounds of processes, memory and open files',
+  },
+} as const;
+
 /** The processes that serve. */
 export class Workers {
   readonly #options: WorkersOptions;
@@ -98,13 +108,13 @@ export class Workers {
     try {
       own = cluster.fork({ [workerMark]: process.pid });
     } catch (error) {
-      return this.#ended(place, errorText(error));
+      return this.#ended(place, errorText(error), 'not started');
     }
     // Messages that could not be sent any more.
     own.on('error', () => undefined);
     if (own.process.pid === undefined) {
       // There is no room for one more process now: Node tells of it by an event, and of no end.
-      own.once('error', (error) => this.#ended(place, errorText(error)));
+      own.once('error', (error) => this.#ended(place, errorText(error), 'not started'));
       return;
     }
     Object.assign(place, { process: own, isReady: false, isRead: false });
@@ -181,18 +191,19 @@ export class Workers {
     this.#chooseLead();
   }
 
-  #ended(place: Place, why: string): void {
+  /** `not started`: the system gave it no process. */
+  #ended(place: Place, why: string, how: keyof typeof endings = 'ended'): void {
     Object.assign(place, { process: undefined, isReady: false });
     if (this.#isStopping) return;
     if (!this.#isUp) {
-      this.#options.log.error('The first worker ended before it served', { why });
+      this.#options.log.error(endings[how].first, { why });
       return this.#first.resolve(exitCodes.failed);
     }
     this.#chooseLead();
     if (performance.now() - place.startedAt > cliLimits.workerHeldMs) place.failures = 0;
     const waitMs = Math.min(cliLimits.workerAgainMs * 2 ** place.failures, cliLimits.workerAgainMostMs);
     place.failures++;
-    this.#note('error', 'A worker ended and is started again', { number: place.number, why, waitMs });
+    this.#note('error', endings[how].later, { number: place.number, why, waitMs });
     place.again = setTimeout(() => this.#start(place), waitMs);
   }
 
