@@ -216,3 +216,21 @@ test('what may not be seen is not told of, not even between a change and its con
   subscriptions.updated('s', undefined, 'x://dir', 'hidden since');
   expect(told).toEqual(['user: hidden since']);
 });
+
+test('what a policy forbids to read is not told of either, from the moment on in which it does', async () => {
+  const forbidden = new Set(['x://dir/secret']);
+  const subscriptions = createSubscriptions({
+    views: { get: () => view },
+    mayHear: (_, { key }) => !forbidden.has(key),
+    connection: () => ({ on: countingServer(), owner: undefined }),
+    log: logLines(),
+  });
+  const told: string[] = [];
+  const tell = (text: string): void => void told.push(text);
+  await subscriptions.add({ principal: anonymous, scope: { kind: 'all' }, session: '', tell }, 'x://dir');
+  for (const part of ['', '/secret', '/open']) subscriptions.updated('s', undefined, `x://dir${part}`, part);
+  expect(told).toEqual(['', '/open']);
+  forbidden.add('x://dir');
+  for (const part of ['', '/open']) subscriptions.updated('s', undefined, `x://dir${part}`, part);
+  expect(told).toEqual(['', '/open']);
+});

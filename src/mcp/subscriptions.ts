@@ -88,9 +88,15 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
   /** By server and, for connections of their own, by owner. */
   const heard = new Map<string, Set<Subscription>>();
 
-  function placeOf(subscriber: Subscriber, uri: string): Place | undefined {
+  /** Where a URI leads that the subscriber sees and may read. */
+  function heardOf(subscriber: Subscriber, uri: string): Target | undefined {
     const target = views.get(subscriber.principal, subscriber.scope).resource(uri);
-    if (!target || !(mayHear?.(subscriber, target) ?? true)) return undefined;
+    return target && (mayHear?.(subscriber, target) ?? true) ? target : undefined;
+  }
+
+  function placeOf(subscriber: Subscriber, uri: string): Place | undefined {
+    const target = heardOf(subscriber, uri);
+    if (!target) return undefined;
     const { server, key } = target;
     const found = connection(server, subscriber);
     return found && { server, uri: key, ...found, watched: undefined };
@@ -150,10 +156,10 @@ export function createSubscriptions({ views, mayHear, connection, log }: Subscri
     updated(server, owner, uri, text) {
       for (const { subscriber, uri: wanted, place } of heard.get(keyOf(server, owner)) ?? []) {
         if (!place || !isWithin(uri, place.uri)) continue;
-        const view = views.get(subscriber.principal, subscriber.scope);
         // Pages of apps go by another URI than their own there (`core/access/apps.ts`).
         const shown = place.uri === wanted ? uri : `${wanted}${uri.slice(place.uri.length)}`;
-        if (view.resource(wanted)?.server !== server || view.resource(shown)?.server !== server) continue;
+        // What was set a moment ago holds, though `reconcile` comes later; and policies may look at the time.
+        if ([wanted, shown].some((one) => heardOf(subscriber, one)?.server !== server)) continue;
         subscriber.tell(shown === uri ? text : withUri(text, shown));
       }
     },

@@ -117,6 +117,28 @@ describe('a policy', () => {
     expect((await ask('resources/subscribe')).error).toBeUndefined();
   });
 
+  test('about reading a part of what is subscribed to holds for news of that part', async () => {
+    const own = await session(hub.mcp(), { headers: { authorization: `Bearer ${admin}` } });
+    const open = await own.listen();
+    await set({
+      id: 'part',
+      text: 'forbid(principal, action == Action::"readResource", resource == Resource::"db/note://1/secret");',
+    });
+    expect((await own.request('resources/subscribe', { uri: 'note://1' })).error).toBeUndefined();
+    const say = (uri: string) =>
+      db.control({
+        emit: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }),
+      });
+    const heard = () =>
+      open.messages.flatMap(({ method, params }) => (method?.endsWith('updated') ? params?.['uri'] : []));
+    await say('note://1/secret');
+    await say('note://1/open');
+    await until('the open part is heard', () => heard().includes('note://1/open'));
+    expect(heard()).toEqual(['note://1/open']);
+    await own.request('resources/unsubscribe', { uri: 'note://1' });
+    await set();
+  });
+
   test('that does not parse is refused with line and column, and the last good set stays', async () => {
     await set({ id: 'no-drop', text: dropped });
     const bad = await put({
