@@ -3,7 +3,7 @@ import { key, type Parts, server, user } from '../../../test/kit/snapshots.ts';
 import { governed, type Governed } from '../../../test/kit/why.ts';
 import type { Counted } from '../../core/access/decision.ts';
 import { anonymous, principalId, principalOf } from '../../core/access/principal.ts';
-import type { View } from '../../core/access/view.ts';
+import type { Target, View } from '../../core/access/view.ts';
 import { emptyCatalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
 import { metaKeys } from '../../core/protocol/stateless.ts';
@@ -47,7 +47,7 @@ function requestOf(asked: Asked): ClientRequest {
   return { ...rest, id, method, principal, scope, address, stateless, view: {} as View, ...fixed };
 }
 
-const admitted = (asked: Asked = {}) => admit(requestOf(asked), target, governance(asked));
+const admitted = (asked: Asked = {}, of: Target = target) => admit(requestOf(asked), of, governance(asked));
 
 /** What refuses the call; undefined where it may go on. */
 function refusal(asked: Asked): HubError | undefined {
@@ -242,6 +242,19 @@ describe('what a person is asked', () => {
     });
   });
 
+  test('which arguments its caller does not see', () => {
+    const rule = (hidden: boolean) => ({ value: '1', hidden });
+    const rules: Target['rules'] = {
+      rules: [
+        ['token', rule(true)],
+        ['limit', rule(false)],
+      ],
+      missing: [],
+    };
+    expect(admitted({ policies }, { ...target, rules })?.question?.hidden).toEqual(['token']);
+    expect(admitted({ policies })?.question).not.toHaveProperty('hidden');
+  });
+
   test('callers without a credential are told apart by their network', () => {
     const principal = (asked: Asked) => admitted({ policies, ...asked })?.question?.principal;
     expect(principal({ principal: anonymous, address: '10.0.0.1' })).toBe('- 10.0.0.1');
@@ -285,6 +298,23 @@ describe('limits', () => {
     release?.();
     expect(released).toBe(1);
     if (how === 'at once') expect(typeof admission?.count()).toBe('function');
+  });
+
+  test('what is no call at the same time as others takes none of their places', () => {
+    const both: CallLimits = { ...limits, concurrentCalls: 2 };
+    const counted: (readonly Counted[])[] = [];
+    const take = (of: readonly Counted[]): Taken => {
+      counted.push(of);
+      return { kind: 'taken', release: () => undefined };
+    };
+    const admission = admitted({ limits: both, take });
+    void admission?.count();
+    void admission?.count(undefined, false);
+    const one = { id: 'default user ann', what: 'user "ann"', caller: undefined };
+    expect(counted).toEqual([
+      [{ ...one, limits: both }],
+      [{ ...one, limits: { ...both, concurrentCalls: undefined } }],
+    ]);
   });
 
   test('past one the call is refused', async () => {

@@ -43,6 +43,18 @@ export function requestWithoutSecrets(request: ClientRequest, target: Target, se
   return withParams(request, pieces.join('') + params.slice(kept));
 }
 
+/** Whether a request that was not looked through as it was made would be now. */
+export function mayHoldSecrets(
+  { method }: Pick<ClientRequest, 'method'>,
+  { server }: Target,
+  before: Settings,
+  now: Settings,
+): boolean {
+  if (before === now || !written.has(method)) return false;
+  const isAllowed = (settings: Settings): boolean => secretsMode(settings, server, 'arguments') === 'allow';
+  return isAllowed(before) && !isAllowed(now);
+}
+
 /** The same request with other params. */
 function withParams(request: ClientRequest, params: string): ClientRequest {
   const message = { ...request.message, params: JSON.parse(params) as unknown };

@@ -3,6 +3,7 @@ import type { Target } from '../../core/access/view.ts';
 import { HubError, listed } from '../../core/errors.ts';
 import { editObject, type Edits, memberText } from '../../core/json/text.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
+import type { ApprovalQuestion } from '../../governance/approvals.ts';
 import { unknownTarget } from '../failure.ts';
 import { wantedLevel } from '../log-levels.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type FindTarget,
   stateOwner,
 } from '../request.ts';
-import { stateIn } from '../server-requests/request-state.ts';
+import { stateIn, type StateContent } from '../server-requests/request-state.ts';
 import { admit, unclear } from './admission.ts';
 import { requestWithoutSecrets } from './call-secrets.ts';
 import { roundOf } from './rounds.ts';
@@ -22,6 +23,7 @@ import type { RelayConnection, RelayOptions, ServerConnection } from './options.
 import { requestKey } from './relayed-call.ts';
 import { SessionCall } from './session-call.ts';
 import { StatelessCall } from './stateless-call.ts';
+import { changedMeanwhile, yesTo } from './still-allowed.ts';
 
 /** The member of `params` that names the target, by method. */
 const nameMembers: ReadonlyMap<string, 'name' | 'uri'> = new Map([
@@ -71,7 +73,7 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
   const state = request.stateless ? stateIn(request, target, options.serverRequests.states) : undefined;
   // What policies say now counts for a call that has waited for its client too.
   const admission = admit(request, target, options.governance);
-  if (state?.kind === 'parked') return options.serverRequests.suspendedCalls.resume(state, request);
+  if (state?.kind === 'parked') return resume(state, request, target, admission?.question, options);
   const connection = connectionFor(request, target, options, admission !== undefined);
   if (!connection) throw unknownTarget(request);
   const round = roundOf(state?.round, request);
@@ -90,6 +92,19 @@ export function relayBy(find: FindTarget, given: ClientRequest, options: RelayOp
     return call.begin(own);
   }
   void call.beginAdmitted({ ...admission, counted, pass: state?.pass, round }, own);
+}
+
+/** The client of a suspended call is back. Throws HubError, also where a policy has begun to ask a person. */
+function resume(
+  state: StateContent & { readonly kind: 'parked' },
+  request: ClientRequest,
+  target: Target,
+  question: ApprovalQuestion | undefined,
+  { serverRequests }: RelayOptions,
+): void {
+  serverRequests.suspendedCalls.resume(state, request, ({ needsYes }) => {
+    if (question && needsYes !== yesTo(question)) throw changedMeanwhile(target, question.policy);
+  });
 }
 
 /**

@@ -17,14 +17,15 @@ import type { Reply } from '../reply.ts';
 import { calledBy, type ClientRequest, type FindTarget } from '../request.ts';
 import { urlElicitationRequired } from '../server-requests/elicitations.ts';
 import type { Cancellable } from '../sessions.ts';
+import { admittedEdits } from './admitting.ts';
 import { checkedAnswer, isLookedAt, largeAnswerFate } from './answer-checks.ts';
-import { approvedEdits, giveBackApprovals, noApprovals, type WaitingAdmission } from './approval.ts';
+import { giveBackApprovals, noApprovals, type WaitingAdmission } from './approval.ts';
 import { noticeWithoutSecrets } from './call-secrets.ts';
-import { guardedEdits, withEdits } from './guarding.ts';
+import { withEdits } from './guarding.ts';
 import type { RelayConnection, RelayExchange, RelayOptions } from './options.ts';
 import { sentParams } from './sent-params.ts';
 import { answerFailure, callTrace, tracedAsk, withTrace } from './traced-call.ts';
-import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow, yesTo } from './still-allowed.ts';
+import { refusedAtOnce, refusedNow, type WaitingCall, withdrawnNow } from './still-allowed.ts';
 
 /** The key by which `notifications/cancelled` finds a call. */
 export function requestKey({ message: { id } }: ClientRequest): string {
@@ -61,8 +62,11 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** It was not sent at once. */
   #waited = false;
   #over = false;
+  /** This and `decidedBy`: see `UnadmittedCall`. */
+  needsYes: string | undefined;
   /** A person was asked, and has said yes. */
   approvedBy: string | undefined;
+  decidedBy: WaitingCall['decidedBy'];
   approvals = noApprovals;
   /** Of a call that limits count: which round of it this is; undefined for all others. */
   round: number | undefined;
@@ -80,6 +84,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     this.options = options;
     this.#find = find;
     this.#connection = connection;
+    this.decidedBy = options.governance.settings();
     this.#running = options.running.add(this);
   }
 
@@ -129,7 +134,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     return calledBy(this.request, this.target);
   }
 
-  protected get isOver(): boolean {
+  get isOver(): boolean {
     return this.#over;
   }
 
@@ -147,12 +152,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** The same once a person has said yes, limits allow it, and guards have seen it. */
   async beginAdmitted(admission: WaitingAdmission, edits: Edits): Promise<void> {
     try {
-      let own = admission.question ? await approvedEdits(this, admission, edits) : edits;
-      this.approvedBy = admission.question && yesTo(admission.question);
-      const counted = await (admission.counted ?? admission.count(admission.round));
-      if (this.#over) return counted();
-      this.counted = counted;
-      if (admission.guards.length > 0) own = await guardedEdits(this, admission, own);
+      const own = await admittedEdits(this, admission, edits);
       if (this.#connection.status.kind === 'connected') await this.startStill(own);
       else await this.startWhenAvailable(own);
     } catch (error) {
@@ -187,7 +187,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   async #startAwake(edits: Edits): Promise<void> {
     try {
       await this.#connection.available(mcpLimits.waitForConnectionMs);
-      const gone = refusedAtOnce(this.#waiting, this.options);
+      const gone = refusedAtOnce(this.waiting, this.options);
       if (gone) this.fail(gone);
       else this.start(edits);
     } catch (error) {
@@ -199,7 +199,7 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
   /** After a while, in which the target, or the whole endpoint, may have been closed to the client. */
   protected async startStill(edits: Edits): Promise<void> {
     this.#waited ||= this.#sentAt === undefined;
-    const gone = await refusedNow(this.#waiting, this.options);
+    const gone = await refusedNow(this.waiting, this.options);
     if (gone) this.fail(gone);
     else this.start(edits);
   }
@@ -209,8 +209,9 @@ export abstract class RelayedCall implements RelayExchange, Cancellable {
     return this.changed ? withEdits(this.request, this.changed) : this.request;
   }
 
-  get #waiting(): WaitingCall {
-    return { request: this.#sent, target: this.target, find: this.#find, approvedBy: this.approvedBy };
+  get waiting(): WaitingCall {
+    const { target, approvedBy, decidedBy } = this;
+    return { request: this.#sent, target, find: this.#find, approvedBy, decidedBy };
   }
 
   #paramsFor(id: number, own: Edits): string {

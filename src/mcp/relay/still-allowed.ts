@@ -1,10 +1,13 @@
 import type { Target, View } from '../../core/access/view.ts';
 import { HubError } from '../../core/errors.ts';
 import { ownServer } from '../../core/own-items.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { ApprovalQuestion } from '../../governance/approvals.ts';
 import { unknownTarget } from '../failure.ts';
 import { type ClientRequest, type FindTarget, viewNow } from '../request.ts';
-import { admit } from './admission.ts';
+import { type Admission, admit } from './admission.ts';
+import { mayHoldSecrets } from './call-secrets.ts';
+import { guardsFor } from './guard-kinds.ts';
 import type { RelayOptions } from './options.ts';
 
 /** A call that has waited: for its server, or for a person. */
@@ -14,6 +17,8 @@ export interface WaitingCall {
   readonly find: FindTarget;
   /** A person was asked, and has said yes. */
   readonly approvedBy: string | undefined;
+  /** By which its guards were chosen, and its arguments looked through for secrets. */
+  readonly decidedBy: Settings;
 }
 
 type Deciding = Pick<RelayOptions, 'views' | 'governance'>;
@@ -37,22 +42,45 @@ export function refusedAtOnce(call: WaitingCall, options: Deciding): HubError | 
   return refusedIn(options.views.get(principal, scope), call, options);
 }
 
-/** A server that was started meanwhile may offer something else: policies judge what it is now. */
-function refusedIn(view: View, call: WaitingCall, { governance }: Deciding): HubError | undefined {
-  if (view === call.request.view) return undefined;
-  const request = { ...call.request, view };
-  const { target } = call;
+/**
+ * What is to happen before a call goes on to which a person has said yes: a limit or a guard may have been set while it
+ * waited for that. Throws HubError, or rejects with it.
+ */
+export async function admittedNow(
+  call: WaitingCall,
+  options: Deciding,
+): Promise<{ readonly admission: Admission | undefined; readonly decidedBy: Settings }> {
+  const admission = admittedIn(await viewNow(call.request, options.views), call, options);
+  return { admission, decidedBy: options.governance.settings() };
+}
+
+function refusedIn(view: View, call: WaitingCall, options: Deciding): HubError | undefined {
   try {
-    const { server, key, rules } = call.find(request).target;
-    if (server !== target.server || key !== target.key) return unknownTarget(request);
-    // The arguments of the call were made by the rules of that time.
-    if (JSON.stringify(rules) !== JSON.stringify(target.rules)) return changedRules(target);
-    const asks = admit(request, target, governance)?.question;
-    return asks && call.approvedBy !== yesTo(asks) ? changedMeanwhile(target, asks.policy) : undefined;
+    const { guards = [] } = admittedIn(view, call, options) ?? {};
+    const asked = guardsFor(call.decidedBy, call.request.method, call.target, 'call').map((one) => JSON.stringify(one));
+    return guards.every((one) => asked.includes(JSON.stringify(one))) ? undefined : changed(call.target);
   } catch (error) {
     if (error instanceof HubError) return error;
     throw error;
   }
+}
+
+/**
+ * The decision about a call, made again. Also where its caller sees the same as before: policies may look at the time.
+ * Throws HubError.
+ */
+function admittedIn(view: View, call: WaitingCall, { governance }: Deciding): Admission | undefined {
+  const request = { ...call.request, view };
+  const { target, decidedBy } = call;
+  const { server, key, rules } = call.find(request).target;
+  if (server !== target.server || key !== target.key) throw unknownTarget(request);
+  // The arguments of the call were made by the rules of that time, and looked through for secrets as was set then.
+  if (JSON.stringify(rules) !== JSON.stringify(target.rules)) throw changed(target);
+  if (mayHoldSecrets(request, target, decidedBy, governance.settings())) throw changed(target);
+  const admission = admit(request, target, governance);
+  const asks = admission?.question;
+  if (asks && call.approvedBy !== yesTo(asks)) throw changedMeanwhile(target, asks.policy);
+  return admission;
 }
 
 /** What a person says yes to: another policy, or the same that asks other people, wants a yes of its own. */
@@ -61,13 +89,13 @@ export function yesTo({ policy, who }: Pick<ApprovalQuestion, 'policy' | 'who'>)
 }
 
 /** A policy asks for a yes that it did not ask for when the call was made. */
-function changedMeanwhile({ server, key }: Target, policy: string): HubError {
+export function changedMeanwhile({ server, key }: Target, policy: string): HubError {
   const text = `${key} of server "${server}" changed while the call waited, and the policy "${policy}" now asks before it. Make the call again.`;
   return new HubError('approval', text, { data: { policy } });
 }
 
-function changedRules({ server, key }: Target): HubError {
-  const text = `${key} of server "${server}" changed while the call waited. Make the call again.`;
+function changed({ server, key }: Target): HubError {
+  const text = `${key} of server "${server}", or what is looked at in its calls, changed while the call waited. Make the call again.`;
   return new HubError('conflict', text);
 }
 

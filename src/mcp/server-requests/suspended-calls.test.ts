@@ -23,6 +23,8 @@ interface Round {
   requestState: string;
 }
 
+const unchecked = (): void => undefined;
+
 /** A call that writes down what becomes of it. */
 function aCall(own = request()) {
   const rounds: Round[] = [];
@@ -34,6 +36,7 @@ function aCall(own = request()) {
       return now;
     },
     target,
+    needsYes: undefined,
     suspend: (result) => void rounds.push(JSON.parse(result) as Round),
     resume(next) {
       now = next;
@@ -86,7 +89,7 @@ test('a client that does not come back has its call cancelled, and its state is 
   const [first] = rounds;
   const lasting = { kind: 'parked', id: 'gone', use: 'any' } as const;
   expect(first?.inputRequests).toEqual({ 'elicitation-1': { method: 'elicitation/create' } });
-  expect(() => all.resume(lasting, request())).toThrow('not valid');
+  expect(() => all.resume(lasting, request(), unchecked)).toThrow('not valid');
 });
 
 test('so many calls may wait, of one caller and of all', () => {
@@ -117,7 +120,7 @@ test('a call that ends while its client is away tells it when it is back, or no 
   const told: string[] = [];
   suspended?.over(() => told.push('the end'));
   expect([told, all.size]).toEqual([[], 1]);
-  all.resume(stateOf(first as Round), request());
+  all.resume(stateOf(first as Round), request(), unchecked);
   expect([told, resumed.length, all.size]).toEqual([['the end'], 1, 0]);
 });
 
@@ -146,13 +149,17 @@ test('a question that is taken back is not asked; one that comes while the clien
   const first = await until('it is asked', () => rounds[0]);
   expect(Object.keys(first.inputRequests)).toEqual(['elicitation-1']);
   suspended?.add(later.ask);
-  all.resume(stateOf(first), request({ inputResponses: { 'elicitation-1': { n: 1 }, 'roots-3': { early: true } } }));
+  all.resume(
+    stateOf(first),
+    request({ inputResponses: { 'elicitation-1': { n: 1 }, 'roots-3': { early: true } } }),
+    unchecked,
+  );
   expect([kept.answers, back.answers]).toEqual([['{"n":1}'], []]);
   const second = await until('the other one is asked', () => rounds[1]);
   expect([Object.keys(second.inputRequests), later.answers]).toEqual([['roots-3'], []]);
-  all.resume(stateOf(second), request({ inputResponses: { 'roots-3': { seen: true } } }));
+  all.resume(stateOf(second), request({ inputResponses: { 'roots-3': { seen: true } } }), unchecked);
   expect(later.answers).toEqual(['{"seen":true}']);
-  expect(() => all.resume(stateOf(first), request())).toThrow('not valid');
+  expect(() => all.resume(stateOf(first), request(), unchecked)).toThrow('not valid');
 });
 
 test('what the client cannot be asked is refused when it has answered the rest, or at once where there is no rest', async () => {
@@ -169,7 +176,7 @@ test('what the client cannot be asked is refused when it has answered the rest, 
   suspended?.add(able.ask);
   const first = await until('the other one is asked', () => rounds[0]);
   expect([Object.keys(first.inputRequests), refusals]).toEqual([['elicitation-1'], ['alone']]);
-  all.resume(stateOf(first), request({ inputResponses: { 'elicitation-1': { n: 1 } } }));
+  all.resume(stateOf(first), request({ inputResponses: { 'elicitation-1': { n: 1 } } }), unchecked);
   expect([able.answers, refusals]).toEqual([['{"n":1}'], ['alone', 'with another']]);
 });
 

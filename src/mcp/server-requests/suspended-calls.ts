@@ -17,6 +17,8 @@ export interface SuspendableCall {
   /** The client's request that is answered next; another one after each round. */
   readonly request: ClientRequest;
   readonly target: Target;
+  /** What a person is, or was, asked before it; undefined for a call that no one is asked about. */
+  readonly needsYes: string | undefined;
   /** Answers the request with this result. The call goes on without one. */
   suspend(result: string): void;
   /** The client is back with another request. */
@@ -45,8 +47,15 @@ export interface SuspendedCall {
 export interface SuspendedCalls {
   /** Undefined when a limit is reached. */
   open(call: SuspendableCall): SuspendedCall | undefined;
-  /** Goes on with a suspended call. Throws HubError `invalid_input`, before anything is delivered. */
-  resume(state: StateContent & { kind: 'parked' }, request: ClientRequest): void;
+  /**
+   * Goes on with a suspended call. Throws HubError `invalid_input`, and what `check` throws of the call, before anything
+   * is delivered: its client may come back again.
+   */
+  resume(
+    state: StateContent & { kind: 'parked' },
+    request: ClientRequest,
+    check: (call: SuspendableCall) => void,
+  ): void;
   readonly size: number;
 }
 
@@ -86,10 +95,10 @@ export function createSuspendedCalls(states: RequestStates, bounds: SuspendedCal
       suspended.set(one.id, one);
       return one;
     },
-    resume({ id, use }, request) {
+    resume({ id, use }, request, check) {
       const one = suspended.get(id);
       if (!one) throw badState();
-      one.resume(use, request);
+      one.resume(use, request, check);
     },
     get size() {
       return suspended.size;
@@ -147,9 +156,10 @@ class Suspended implements SuspendedCall {
     }
   }
 
-  /** `use`: the one that the client's state names. Throws HubError `invalid_input`. */
-  resume(use: string, request: ClientRequest): void {
+  /** `use`: the one that the client's state names. Throws HubError `invalid_input`, and what `check` throws. */
+  resume(use: string, request: ClientRequest, check: (call: SuspendableCall) => void): void {
     if (use !== this.#use || !isDeepStrictEqual(argumentsOf(request), argumentsOf(this.call.request))) throw badState();
+    check(this.call);
     const { parsed, text } = responsesOf(request);
     clearTimeout(this.#timer);
     this.#timer = undefined;
