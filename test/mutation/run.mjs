@@ -13,14 +13,15 @@ const home = fileURLToPath(new URL('.', import.meta.url));
 process.chdir(join(home, '../..'));
 
 /** What decides about calls, and what decides who sees what. */
+const access = ['decision', 'explain', 'grants', 'identity', 'rules', 'view', 'view-lists', 'view-uris'];
 const files = [
-  ...['decision', 'explain', 'grants', 'identity', 'rules', 'view'].map((name) => `src/core/access/${name}.ts`),
+  ...access.map((name) => `src/core/access/${name}.ts`),
   ...['policies', 'pins'].flatMap((name) =>
     readdirSync(`src/core/${name}`)
       .filter((file) => !file.endsWith('.test.ts'))
       .map((file) => `src/core/${name}/${file}`),
   ),
-  'src/mcp/relay/admission.ts',
+  ...['admission', 'still-allowed'].map((name) => `src/mcp/relay/${name}.ts`),
 ];
 const asked = process.argv.slice(2).filter((one) => !one.startsWith('--'));
 const mutate = files.filter((file) => asked.length === 0 || asked.some((part) => file.includes(part)));
@@ -28,7 +29,8 @@ const mutate = files.filter((file) => asked.length === 0 || asked.some((part) =>
 /** Files whose tests are about each other too. */
 const together = [
   ['rules', 'grants', 'identity', 'issued'],
-  ['pin-item', 'pin-risk', 'pin-states'],
+  ['view', 'view-lists', 'view-uris'],
+  ['baseline', 'pin-item', 'pin-risk', 'pin-states'],
 ];
 
 /** Changes that one process tries: each keeps what its code has loaded. */

@@ -284,6 +284,13 @@ describe('what a call is counted by', () => {
     ]);
   });
 
+  test('limits of a key of the system stand in the place of those of all callers', () => {
+    const parts: Governed = { keys: [key('k1', { name: 'robot', limits: limits(2) })], defaultLimits: limits(5) };
+    expect(counted(parts, { principal: { kind: 'key', id: 'k1' } })).toEqual([
+      { id: 'key k1', what: 'access key "robot"', limits: limits(2), caller: undefined },
+    ]);
+  });
+
   test("a group's limit is each caller's on its own endpoints, and on no other", () => {
     const parts: Governed = {
       users: [user('ann')],

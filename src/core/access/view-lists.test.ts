@@ -254,3 +254,13 @@ describe('a name of a server that was never listed, for no user has set what is 
     expect(unlisted([], named('none'))).toBeUndefined();
   });
 });
+
+test('a view names those of its servers that a change of their settings has started again', () => {
+  const servers = [server('a'), server('c'), server('hidden', { visibility: 'private', owner: 'ann' })];
+  const restarting = (...restarted: string[]) =>
+    view(settings({ servers }), { version: 1, offers: new Map(), restarted: new Set(restarted) }, anonymous, all)
+      .restarting;
+  expect(restarting('c', 'hidden')).toEqual(new Set(['c']));
+  expect(restarting('hidden')).toBeUndefined();
+  expect(seen(settings({ servers }), []).restarting).toBeUndefined();
+});

@@ -5,6 +5,7 @@ import { anonymous, principalOf } from '../../core/access/principal.ts';
 import type { Target, View } from '../../core/access/view.ts';
 import { emptyCatalogue } from '../../core/catalogue.ts';
 import { HubError } from '../../core/errors.ts';
+import { ownServer } from '../../core/own-items.ts';
 import type { GuardSettings, SecretsInCalls } from '../../core/settings/governance.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { clientMessage, type ClientRequest } from '../request.ts';
@@ -198,6 +199,8 @@ describe('a call that is on its way', () => {
   test('ends where its server is out of reach, or its credentials are gone', async () => {
     expect(await withdrawn(['db'])).toBeUndefined();
     expect((await withdrawn(['other']))?.code).toBe('not_found');
+    // What the hub itself has is at no server.
+    expect(await withdrawn([], {}, { server: ownServer, key: 'prompt' })).toBeUndefined();
     expect((await withdrawn(['other'], {}, { server: 'other', key: 'x' }))?.message).toBe('Gone.');
   });
 
