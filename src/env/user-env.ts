@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { HubError } from '../core/errors.ts';
 
 /** What the commands that talk to a hub take from the environment of the user who runs them. */
 export interface UserEnv {
@@ -19,9 +20,18 @@ export interface UserEnv {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** Throws HubError `misconfigured` for what no header can carry; what would be said of it elsewhere shows the token. */
+function tokenIn(text: string): string | undefined {
+  if (/^[\x21-\x7e]*$/.test(text)) return text || undefined;
+  throw new HubError(
+    'misconfigured',
+    'TOOLHUB_TOKEN has a blank, a line break or another character that no token has. Copy the token again, with nothing around it.',
+  );
+}
+
 /**
  * Unlike the hub, these commands do not read `.env`: in a folder of a stranger it could send a token of the environment
- * to a hub of theirs.
+ * to a hub of theirs. Throws HubError `misconfigured` for a token that is none.
  */
 export function readUserEnv(source: NodeJS.ProcessEnv = process.env, platform = process.platform): UserEnv {
   const read = (...names: string[]): string =>
@@ -30,7 +40,7 @@ export function readUserEnv(source: NodeJS.ProcessEnv = process.env, platform = 
   const { TOOLHUB_TOKEN: _, ...rest } = source;
   return {
     hubUrl: read('TOOLHUB_URL') || undefined,
-    token: read('TOOLHUB_TOKEN') || undefined,
+    token: tokenIn(read('TOOLHUB_TOKEN')),
     platform,
     home,
     appFolder: appFolder(read, home, platform),

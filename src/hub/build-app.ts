@@ -192,7 +192,7 @@ function buildApi(parts: AppParts & SignInParts) {
   const { signIns, credentials, accountLog, cookies } = parts;
   const mount = `${env.basePath}/api`;
   const states = () => pool.states();
-  const hasProviders = () => parts.oidc.providers().length > 0;
+  const hasProviders = () => parts.oidc.providers().length > 0 || settings.current.system.forwardAuth !== undefined;
   const { allowedOrigins } = env;
   const isSet = (variable: string) => Object.hasOwn(env.variables, variable);
   const api: Hono<ApiEnv> = createApi({

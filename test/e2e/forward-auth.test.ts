@@ -115,6 +115,13 @@ describe('a person whom the proxy names', () => {
     expect(await say({ sub: 'i2', email: 'ina@corp.example', email_verified: true })).toBe(401);
     expect(await say({ sub: 'i1' })).toBe('ina');
   });
+
+  test('is invited by the API, also where no provider is', async () => {
+    const invitation = { username: 'jon', email: 'jon@corp.example' };
+    expect((await api(hub, 'POST', '/users', { token: admin, body: invitation })).status).toBe(201);
+    const claims = { sub: 'j1', email: 'jon@corp.example', email_verified: true };
+    expect(nameIn(await whoIs(by(await signed(claims))))).toBe('jon');
+  });
 });
 
 describe('a token', () => {

@@ -318,9 +318,18 @@ describe('where the settings demand it', () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     expect((await raw(`${hub.url}/mcp`, { body: ping, headers })).status).toBe(401);
     expect((await raw(`${hub.url}/metrics`, { method: 'GET', headers })).status).toBe(401);
-    expect((await api(hub, 'GET', '/openapi.json', { token: before })).status).toBe(401);
+    for (const [method, path] of [
+      ['GET', '/openapi.json'],
+      ['GET', '/tools/s/t'],
+      ['POST', '/tools/s/t'],
+      ['POST', '/tools/call/s'],
+    ] as const) {
+      const body = method === 'POST' ? { body: {} } : {};
+      const refused = await api(hub, method, path, { ...body, token: before });
+      expect([refused.status, refused.body['error']], path).toEqual([403, 'second_factor_setup_required']);
+      expect((await api(hub, method, path, { ...body, token: `${before}x` })).status, path).toBe(401);
+    }
     const tool = { body: {}, headers: cookie.headers };
-    expect((await api(hub, 'POST', '/tools/call/s', { body: {}, token: before })).status).toBe(401);
     expect((await api(hub, 'POST', '/tools/call/s', tool)).body['error']).toBe('second_factor_setup_required');
     const { token } = await setUpTotp(hub, { token: await login(hub, 'ann', passwordOf('ann')) });
     expect((await api(hub, 'GET', '/servers', { token })).status).toBe(200);

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { LoginSession } from '../../auth/session-store.ts';
+import { managementApi, toolExecution } from '../../core/access/endpoint.ts';
 import { anonymous, anonymousOutside, type Principal, principalId } from '../../core/access/principal.ts';
 import { isAdmin, mustSetUpFactor, userOf } from '../../core/access/identity.ts';
 import { reaches, reachesGroup } from '../../core/access/rules.ts';
@@ -113,6 +114,7 @@ export function callerOf(
       : await options.identify(c.req.header(), options.address(c), token, endpoint, forwarded);
     const byProxy = forwarded && who !== 'none' && options.isByProxy(c.req.header(), token);
     if (who === 'bad') {
+      if (endpoint === toolExecution) await mustHaveFactorFor(c, token, forwarded);
       options.badCredential(options.address(c));
       throw byProxy ? proxyRefused() : credentialOver();
     }
@@ -127,6 +129,11 @@ export function callerOf(
       );
     }
     return { principal: options.outside(c) ? anonymousOutside : anonymous };
+  };
+  /** Where tools are called, who has to set up a second factor is not known: as what they are below `/api` they are. */
+  const mustHaveFactorFor = async (c: Context, token: string | undefined, forwarded: boolean) => {
+    const there = await options.identify(c.req.header(), options.address(c), token, managementApi, forwarded);
+    if (there !== 'bad' && there !== 'none') mustHaveFactor({ principal: there, settings: options.settings() });
   };
   /**
    * A browser sends what its proxy says along with each request, as it does a cookie: what a link or a form of another

@@ -33,7 +33,8 @@ const knownForms = new RegExp(
     /\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bnpm_\w{20,}|\bhf_\w{20,}/,
     /\bxox[a-z]-[\w-]{10,}|\bxapp-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/,
     /\bmcphub_[0-9a-f]{32,}/,
-    /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
+    // Near the beginning of a word alone: one of many beginnings would be read to its end from each of them.
+    /(?<![\w-]{64})\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
     /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/,
   ]
     .map(({ source }) => source)
@@ -46,9 +47,15 @@ export function hideKnownForms(text: string, replacement: (found: string) => str
   return text.replace(knownForms, replacement);
 }
 
-/** Replaces the secrets in every URL of a text: user and password, secret parameters, long random parts of the path. */
+/** What a scheme is made of is read once, from its first character on: each letter in it could begin another URL. */
+const urls = /(?<![a-z0-9+.-])[0-9+.-]*[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi;
+
+/**
+ * Replaces the secrets in every URL of a text: user and password, secret parameters, long random parts of the path.
+ * Takes time in proportion to the text.
+ */
 export function hideInUrls(text: string, replacement: (what: string, found: string) => string): string {
-  return text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, (url) => hideInUrl(url, replacement));
+  return text.replace(urls, (url) => hideInUrl(url, replacement));
 }
 
 function hideInUrl(url: string, replacement: (what: string, found: string) => string): string {

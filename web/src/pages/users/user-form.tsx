@@ -147,7 +147,8 @@ interface EmailProps {
 /** The address, and whether the account waits for a login at a provider with it. */
 function Email({ email, onEmail, isInvited, onInvited, error }: EmailProps) {
   const { t } = useTranslation();
-  const hasProviders = (useQuery(loginsQuery).data?.oidc?.length ?? 0) > 0;
+  const { data: logins } = useQuery(loginsQuery);
+  const hasProviders = (logins?.oidc?.length ?? 0) > 0 || logins?.forwardAuth === true;
   return (
     <>
       <TextField
