@@ -9,7 +9,8 @@ const mark = `${target}/.sources`;
 
 /** Builds unless what was built last is made of the same bytes. */
 export async function buildWeb() {
-  const sources = hashOf([...filesIn('web'), 'package-lock.json', 'scripts/build-web.mjs', 'scripts/licences.mjs']);
+  const others = ['package-lock.json', 'scripts/build-web.mjs', 'scripts/licences.mjs'];
+  const sources = hashOf([...filesIn('web'), ...filesIn('src/core'), ...others]);
   if (existsSync(mark) && readFileSync(mark, 'utf8') === sources) return;
   // Tests build too, and what they look at is to be what users get.
   process.env['NODE_ENV'] = 'production';

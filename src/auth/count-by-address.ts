@@ -1,14 +1,15 @@
-import { HubError } from '../core/errors.ts';
+import { type SentenceCode, saying } from '../core/sentences.ts';
 import { networkOf } from '../core/network.ts';
 import { authLimits } from './limits.ts';
 
 /**
- * Counts what one address does. The function throws HubError `too_many` past `most` in an hour; what it returns takes
+ * Counts what one address does. The function throws HubError `too_many`, which says
+ * `refusal`, past `most` in an hour; what it returns takes
  * the count back, for what turned out to be no cause to count.
  */
 export function countByAddress(
   most: number,
-  attempt: string,
+  refusal: SentenceCode,
   now: () => number = () => performance.now(),
 ): (address: string) => { takeBack(): void } {
   // All windows are equally long, so the first one ends first.
@@ -26,8 +27,7 @@ export function countByAddress(
       window = { count: 0, endsAt: at + authLimits.registrationWindowMs };
       windows.set(from, window);
     }
-    if (window.count >= most)
-      throw new HubError('too_many', `${attempt} Try again later.`, { retryAfterMs: window.endsAt - at });
+    if (window.count >= most) throw saying('too_many', refusal, {}, { retryAfterMs: window.endsAt - at });
     window.count++;
     const counted = window;
     return { takeBack: () => void counted.count-- };

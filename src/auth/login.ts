@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { AuditWay } from '../core/audit.ts';
 import { HubError } from '../core/errors.ts';
-import { type Sentence, saying } from '../core/sentences.ts';
+import { type Sentence, type SentenceCode, saying } from '../core/sentences.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { UserSettings } from '../core/settings/user.ts';
 import type { Counted, LoginLimiter } from './limiter.ts';
@@ -90,20 +90,24 @@ export function createLogin(options: LoginOptions): Login {
     const counted = options.limiter.begin({ account, address });
     const user = userOf(challenge);
     if (user && account === user.username) return { user, counted };
-    throw new HubError('unauthenticated', 'That took too long, or the account has changed. Give the password again.');
+    throw saying('unauthenticated', 'challenge_over');
   }
 
   /** Asks a user who has a second factor for it; undefined for one who has none. */
-  async function asked(user: UserSettings, { site }: LoginAttempt, failure?: string): Promise<HubError | undefined> {
+  async function asked(
+    user: UserSettings,
+    { site }: LoginAttempt,
+    failure?: SentenceCode,
+  ): Promise<HubError | undefined> {
     const nonce = randomBytes(32).toString('base64url');
     const { username, createdAt: since } = user;
     const { methods, passkey } = await factors.ways(user, nonce, site);
     if (methods.length === 0) return undefined;
     const challenge = challenges.make({ username, since, passwordTag: tagOf(user), nonce });
+    const secondFactor = { challenge, methods, passkey, username, wrong: failure !== undefined };
+    if (failure !== undefined) return saying('second_factor_required', failure, {}, { secondFactor });
     const ask = 'The password is right. A second factor is needed: send the code of your authenticator app, or a';
-    return new HubError('second_factor_required', failure ?? `${ask} recovery code, as "code".`, {
-      secondFactor: { challenge, methods, passkey, username, wrong: failure !== undefined },
-    });
+    return new HubError('second_factor_required', `${ask} recovery code, as "code".`, { secondFactor });
   }
 
   /** What became of the second factor; undefined for a user who has none. */
@@ -117,8 +121,7 @@ export function createLogin(options: LoginOptions): Login {
         ? await factors.check(user, code ?? '', nonce)
         : await factors.checkPasskey(user, { answer, nonce, site });
     if (shown.kind === 'right') return shown;
-    const what = answer === undefined ? 'The code is wrong, or was used already.' : 'The passkey was not accepted.';
-    throw (await asked(user, attempt, what)) ?? ask;
+    throw (await asked(user, attempt, answer === undefined ? 'code_refused' : 'passkey_refused')) ?? ask;
   }
 
   return async (attempt) => {
@@ -131,7 +134,7 @@ export function createLogin(options: LoginOptions): Login {
       // Given another password, or deleted, while the second factor was looked at.
       const still = await stillRight(options, user, password);
       if (!still || still.createdAt !== user.createdAt || !allowedUser(settings(), user.username))
-        throw new HubError('unauthenticated', 'The account has just changed. Log in again.');
+        throw saying('unauthenticated', 'login_changed');
       counted?.succeeded();
       const isOld = password !== undefined && needsRehash(still.passwordHash);
       const rehash = isOld ? () => options.passwords.hash(password) : undefined;

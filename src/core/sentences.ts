@@ -93,6 +93,52 @@ export const sentenceTable = {
   no_own: 'Built-in {{kind}} not found.',
   override_name_only:
     '{{attempt}}: of the tool "{{tool}}" you may change the name alone, not its texts, annotations or arguments. Leave those as they are, or ask the owner of server "{{server}}" or an admin.',
+  app_unknown:
+    'This hub does not know the app that sent you here, or no longer. Remove the hub from the app and add it again.',
+  app_elsewhere: 'The app wants to be answered at an address that it did not register. Nothing was sent there.',
+  app_undescribed: 'The app says that it is described at {{url}}, but {{why}}.',
+  app_address:
+    'The app calls itself by an address that cannot be one: it needs https, a path, no query and no fragment.',
+  apps_looked_up: 'Too many apps are being looked up. Try again in a moment.',
+  apps_new: 'Too many new apps from this address. Try again later.',
+  registrations_many: 'Too many registrations from this address. Try again later.',
+  page_over: 'This page was open for too long, or your account has changed. Begin again in the app.',
+  reach_none: 'Choose what it may reach.',
+  reach_many: 'These are too many: choose groups, {{most}} names at most.',
+  reach_unknown: 'There is no group or server "{{name}}" for you.',
+  reach_all_for_api: 'To let it manage the hub, choose everything above.',
+  challenge_over: 'That took too long, or the account has changed. Give the password again.',
+  login_changed: 'The account has just changed. Log in again.',
+  code_refused: 'The code is wrong, or was used already.',
+  passkey_refused: 'The passkey was not accepted.',
+  factor_demanded:
+    'This hub demands a second factor. Set it up first: on the page "Account" of the dashboard, or POST /api/auth/second-factor/totp. If you have one, log in with it.',
+  sign_in_over: 'This sign-in cannot be finished. It has expired, or was used already. Begin again.',
+  sign_in_elsewhere: 'This sign-in cannot be finished. It was begun in another browser. Begin here: {{where}}',
+  sign_in_server_gone: 'This sign-in cannot be finished. The server it was for is gone.',
+  sign_in_user: 'This sign-in cannot be finished. The user who began it may not sign in to the server any more.',
+  sign_in_set_up_again: 'This sign-in cannot be finished. Server "{{server}}" was set up again meanwhile. Begin again.',
+  sign_in_no_code: 'This sign-in cannot be finished. The answer has no code. Begin again.',
+  sign_in_refused: 'Signing in to server "{{server}}" was refused there{{why}}. Begin again if that was a mistake.',
+  provider_unknown: 'There is no such provider.',
+  provider_login_old: 'This login was begun too long ago. Begin again in the app.',
+  provider_login_late: 'This login took too long. Begin again in the app.',
+  provider_login_elsewhere: 'This login was not begun in this browser, or it was used already.',
+  provider_logins_at_once: 'Too many people log in at this moment. Try again.',
+  provider_logins_failed: 'Too many logins from this address did not work. Try again later.',
+  provider_refused:
+    '{{name}} did not let you in. Go back to the hub and begin the login again, or ask those who manage {{name}} for access.',
+  provider_not_its_answer:
+    'This address is not one that {{name}} sends people to. Go back to the hub and begin the login again.',
+  provider_login_used:
+    '{{name}} does not know this login any more: it was used already, or took too long. Go back to the hub and begin the login again.',
+  provider_away:
+    '{{name}} cannot be reached at this moment, so no one can log in there. Wait a little, then begin the login again.',
+  provider_login_failed:
+    'The login at {{name}} did not work. Go back to the hub and begin the login again. If it fails again, tell an admin of the hub, whose log says why.',
+  provider_no_account:
+    'You have no account on this hub. Ask an admin to invite you, by the e-mail address that your provider has verified.',
+  provider_account_changed: 'Your account has just changed. Begin again.',
 } as const;
 
 export type SentenceCode = keyof typeof sentenceTable;

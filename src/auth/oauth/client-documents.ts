@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { errorText, HubError } from '../../core/errors.ts';
+import { errorText } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { saying } from '../../core/sentences.ts';
 import { authLimits } from '../limits.ts';
 import { clientMetadata, clientName, type OAuthClient, redirectsProblem } from './client.ts';
 import { knownClients } from './known-clients.ts';
@@ -64,7 +65,7 @@ export function createClientDocuments({ fetch, log, now }: ClientDocumentsOption
       }
       // What a stranger's network answers is for the log.
       const why = error instanceof Unfit ? error.message : 'it cannot be read';
-      throw new HubError('invalid_input', `The app says that it is described at ${url.href}, but ${why}.`);
+      throw saying('invalid_input', 'app_undescribed', { url: url.href, why });
     }
   }
 
@@ -77,9 +78,7 @@ export function createClientDocuments({ fetch, log, now }: ClientDocumentsOption
       if (underway) return underway;
       fetching();
       if (running.size >= authLimits.clientDocumentsAtOnce)
-        throw new HubError('not_ready', 'Too many apps are being looked up. Try again in a moment.', {
-          retryAfterMs: authLimits.clientDocumentMs,
-        });
+        throw saying('not_ready', 'apps_looked_up', {}, { retryAfterMs: authLimits.clientDocumentMs });
       const loading = load(url).finally(() => running.delete(id));
       running.set(id, loading);
       return loading;
@@ -103,10 +102,7 @@ function addressOf(id: string): URL {
   const isPlain = url?.href === id && !/[?#]/.test(id) && url.username === '' && url.password === '';
   if (url?.protocol === 'https:' && isPlain && url.pathname !== '/' && id.length <= authLimits.clientDocumentIdChars)
     return url;
-  throw new HubError(
-    'invalid_input',
-    'The app calls itself by an address that cannot be one: it needs https, a path, no query and no fragment.',
-  );
+  throw saying('invalid_input', 'app_address');
 }
 
 const document = clientMetadata.extend({

@@ -1,4 +1,5 @@
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { OidcProvider } from '../../core/settings/login.ts';
 import { authLimits } from '../limits.ts';
 import { ProviderAway } from './provider-fetch.ts';
@@ -19,10 +20,8 @@ export function checkAnswer(answer: URLSearchParams, provider: OidcProvider, met
   const wantsIssuer = answer.has('iss') || metadata.authorization_response_iss_parameter_supported === true;
   const hasIssuer = !wantsIssuer || (once('iss') && answer.get('iss') === metadata.issuer);
   if (once('code') && once('state') && isOfCodeFlow && hasIssuer) return;
-  throw new HubError('invalid_input', `This address is not one that ${provider.name} sends people to. ${again}`);
+  throw saying('invalid_input', 'provider_not_its_answer', { name: provider.name });
 }
-
-const again = 'Go back to the hub and begin the login again.';
 
 /**
  * A failed login as the person is told of it: that the code is over (`invalid_input`), that the provider is away
@@ -32,16 +31,13 @@ export function loginFailure(error: unknown, provider: OidcProvider): HubError {
   if (error instanceof HubError) return error;
   const { name } = provider;
   const chain = causesOf(error);
-  if (chain.some(({ error: said }) => said === 'invalid_grant')) {
-    const text = `${name} does not know this login any more: it was used already, or took too long. ${again}`;
-    return new HubError('invalid_input', text, { cause: error });
-  }
+  if (chain.some(({ error: said }) => said === 'invalid_grant'))
+    return saying('invalid_input', 'provider_login_used', { name }, { cause: error });
   if (chain.some((one) => one instanceof ProviderAway || isAwayStatus(one.status))) {
-    const text = `${name} cannot be reached at this moment, so no one can log in there. Wait a little, then begin the login again.`;
-    return new HubError('upstream_unavailable', text, { cause: error, retryAfterMs: authLimits.issuerKeysPauseMs });
+    const options = { cause: error, retryAfterMs: authLimits.issuerKeysPauseMs };
+    return saying('upstream_unavailable', 'provider_away', { name }, options);
   }
-  const text = `The login at ${name} did not work. ${again} If it fails again, tell an admin of the hub, whose log says why.`;
-  return new HubError('upstream_failed', text, { cause: error });
+  return saying('upstream_failed', 'provider_login_failed', { name }, { cause: error });
 }
 
 interface Cause {

@@ -3,7 +3,8 @@ import type { Clients } from '../../auth/oauth/clients.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
 import { authLimits } from '../../auth/limits.ts';
 import { covers, toolExecution } from '../../core/access/endpoint.ts';
-import { HubError } from '../../core/errors.ts';
+import type { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { mcpEndpointIn } from '../frame/mcp-endpoint.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
@@ -35,10 +36,7 @@ export async function destinationOf(
   const only = client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
   const redirectUri = named ?? only;
   if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris)) {
-    throw new HubError(
-      'invalid_input',
-      'The app wants to be answered at an address that it did not register. Nothing was sent there.',
-    );
+    throw saying('invalid_input', 'app_elsewhere');
   }
   const states = query.getAll('state');
   return {
@@ -50,10 +48,7 @@ export async function destinationOf(
 }
 
 function unknownClient(): HubError {
-  return new HubError(
-    'invalid_input',
-    'This hub does not know the app that sent you here, or no longer. Remove the hub from the app and add it again.',
-  );
+  return saying('invalid_input', 'app_unknown');
 }
 
 /** The rest of a request. Throws OAuthRefusal, for the client to hear. */

@@ -7,9 +7,9 @@ import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { loginFields, passwordForm, type passwordsFor } from '../frame/login-form.ts';
 import { type OAuthPage, oauthPage } from '../frame/oauth-page.ts';
+import { type Content, type PageLanguage, pageLanguage } from '../frame/page-texts/page-language.ts';
 
-type Content = ReturnType<typeof html>;
-type PageParts = Pick<OAuthPage, 'hasForm' | 'hasPasskey'>;
+type PageParts = Pick<OAuthPage, 'language' | 'hasForm' | 'hasPasskey'>;
 
 /** A page that was opened by a client keeps what the client needs of it: the window that opened it. */
 function answered(c: Context, status: number, title: string, content: Content, parts: PageParts) {
@@ -18,8 +18,10 @@ function answered(c: Context, status: number, title: string, content: Content, p
   return answer;
 }
 
-export function messagePage(c: Context, status: number, text: string) {
-  return answered(c, status, 'Not connected', html`<p>${text}</p>`, {});
+/** A page that says what went wrong, in words made for its language. */
+export async function messagePage(c: Context, status: number, say: (language: PageLanguage) => Content | string) {
+  const language = await pageLanguage(c);
+  return answered(c, status, language.text('notConnected'), html`<p>${say(language)}</p>`, { language });
 }
 
 /** Tells people what routes throw. */
@@ -27,45 +29,54 @@ export function answerWithPages(log: Logger): ErrorHandler {
   return (error, c) => {
     if (!(error instanceof HubError)) {
       log.error('authorization failed', { error: errorText(error) });
-      return messagePage(c, 500, 'Something went wrong in the hub. Its log says more.');
+      return messagePage(c, 500, ({ text }) => text('wentWrong'));
     }
     if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
-    return messagePage(c, error.status, error.message);
+    return messagePage(c, error.status, ({ failure }) => failure(error));
   };
 }
 
-function problemText(problem: string | undefined): Content | '' {
+function problemText(problem: Content | undefined): Content | '' {
   return problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`;
 }
 
 export interface LoginPage {
+  readonly language: PageLanguage;
   readonly status: number;
   /** What the form carries of what the client asked for. */
   readonly request: string;
   readonly client: OAuthClient;
   readonly passwords: ReturnType<typeof passwordsFor>;
   readonly providers: readonly { readonly name: string; readonly href: string }[];
-  readonly problem?: string | undefined;
+  readonly problem?: Content | undefined;
   /** Set after the password of a user who has a second factor. */
   readonly asked?: FactorAsked | undefined;
 }
 
 export function loginPage(c: Context, page: LoginPage) {
-  const { status, request, client, passwords, providers, problem, asked } = page;
+  const { language, status, request, client, passwords, providers, problem, asked } = page;
+  const { text, rich } = language;
   const form = html`<form method="post" action="authorize">
     <input type="hidden" name="request" value="${request}" />
-    ${loginFields(asked)}
-    <button>Continue</button>
+    ${loginFields(language, asked)}
+    <button>${text('goOn')}</button>
   </form>`;
-  const content = html`<p><strong>${client.name}</strong> wants to use this Tool Hub. Log in to say what it may do.</p>
+  const content = html`<p>${rich('logInForApp', { client: strong(client.name) })}</p>
     ${problemText(problem)}
-    ${(asked ? [] : providers).map(({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a></p>`)}
-    ${passwordForm(form, passwords, asked !== undefined || problem !== undefined)}
-    ${passwords !== 'none' || providers.length > 0 ? '' : html`<p>No way to log in is open for this app. Ask an admin.</p>`}`;
-  return answered(c, status, 'Log in to Tool Hub', content, {
+    ${(asked ? [] : providers).map(
+      ({ name, href }) => html`<p><a href="${href}">${text('logInWith', { provider: name })}</a></p>`,
+    )}
+    ${passwordForm(language, form, passwords, asked !== undefined || problem !== undefined)}
+    ${passwords !== 'none' || providers.length > 0 ? '' : html`<p>${text('noWayIn')}</p>`}`;
+  return answered(c, status, text('logIn'), content, {
+    language,
     hasForm: true,
     hasPasskey: asked?.passkey !== undefined,
   });
+}
+
+function strong(text: string): Content {
+  return html`<strong>${text}</strong>`;
 }
 
 export interface Choice {
@@ -74,6 +85,7 @@ export interface Choice {
 }
 
 export interface ConsentPage {
+  readonly language: PageLanguage;
   readonly status: number;
   /** What the form carries of who logged in, and what the client asked for. */
   readonly login: string;
@@ -83,64 +95,54 @@ export interface ConsentPage {
   readonly isAdmin: boolean;
   readonly groups: readonly Choice[];
   readonly servers: readonly Choice[];
-  readonly problem?: string;
+  readonly problem?: Content;
 }
 
 /** A document proves only who gets what is sent to a web server: any program on a computer can listen there. */
-function proofOf({ id, isProven }: OAuthClient, { redirectUri }: Asked): Content {
-  if (!isProven) return html`It has not proved who it is: any app can call itself that.`;
-  const { host } = new URL(id);
-  return redirectUri.startsWith('https:')
-    ? html`It has proved who it is: <strong>${host}</strong> vouches for it.`
-    : html`It has not proved that it is the app of <strong>${host}</strong>: any app on your computer can say so.`;
+function proofOf({ text, rich }: PageLanguage, { id, isProven }: OAuthClient, { redirectUri }: Asked): Content {
+  if (!isProven) return html`${text('notProved')}`;
+  const host = strong(new URL(id).host);
+  return redirectUri.startsWith('https:') ? rich('proved', { host }) : rich('onlySays', { host });
 }
 
 export function consentPage(
   c: Context,
-  { status, login, client, asked, username, isAdmin, groups, servers, problem }: ConsentPage,
+  { language, status, login, client, asked, username, isAdmin, groups, servers, problem }: ConsentPage,
 ) {
-  const proof = proofOf(client, asked);
+  const { text, rich } = language;
+  const proof = proofOf(language, client, asked);
   const choices = (title: string, from: readonly Choice[]): Content | '' =>
     from.length === 0
       ? ''
       : html`<fieldset>
           <legend>${title}</legend>
           ${from.map(
-            ({ value, text }) =>
-              html`<label class="choice"><input type="checkbox" name="reach" value="${value}" /> ${text}</label>`,
+            ({ value, text: name }) =>
+              html`<label class="choice"><input type="checkbox" name="reach" value="${value}" /> ${name}</label>`,
           )}
         </fieldset>`;
   const manage = asked.wantsApi
     ? html`<fieldset>
-        <legend>More that it asks for</legend>
+        <legend>${text('more')}</legend>
         <label class="choice"
-          ><input type="checkbox" name="scope" value="api" /> Manage this hub as you can: servers, groups, settings,
-          logs, but no accounts, passwords, keys and apps.
-          ${isAdmin ? html`<strong>You are an admin: it could run any program where the hub runs.</strong>` : ''}</label
+          ><input type="checkbox" name="scope" value="api" /> ${text('manage')}
+          ${isAdmin ? strong(text('manageAsAdmin')) : ''}</label
         >
       </fieldset>`
     : '';
-  const content = html`<p>
-      <strong>${client.name}</strong> wants to use the tools of this hub as <strong>${username}</strong>.
-    </p>
-    <p>It gets its answer at <strong>${hostOf(asked.redirectUri)}</strong>. ${proof}</p>
-    <p>
-      It asks for <code>${asked.resource}</code>. It may list and call what is
-      there${asked.wantsApi ? '' : ', and change no settings'}.
-    </p>
+  const content = html`<p>${rich('wantsToUse', { client: strong(client.name), user: strong(username) })}</p>
+    <p>${rich('answerAt', { host: strong(hostOf(asked.redirectUri)) })} ${proof}</p>
+    <p>${rich(asked.wantsApi ? 'asksForApi' : 'asksFor', { resource: html`<code>${asked.resource}</code>` })}</p>
     ${problemText(problem)}
     <form method="post" action="authorize">
       <input type="hidden" name="login" value="${login}" />
       <fieldset>
-        <legend>What it may reach</legend>
-        <label class="choice"
-          ><input type="checkbox" name="reach" value="all" checked /> Everything you may use there, unless you choose
-          below</label
-        >
+        <legend>${text('reach')}</legend>
+        <label class="choice"><input type="checkbox" name="reach" value="all" checked /> ${text('everything')}</label>
       </fieldset>
-      ${choices('Only these groups', groups)} ${choices('Only these servers', servers)} ${manage}
-      <button name="decision" value="allow">Allow</button>
-      <button name="decision" value="deny">Deny</button>
+      ${choices(text('onlyGroups'), groups)} ${choices(text('onlyServers'), servers)} ${manage}
+      <button name="decision" value="allow">${text('allow')}</button>
+      <button name="decision" value="deny">${text('deny')}</button>
     </form>`;
-  return answered(c, status, `Let ${client.name} in?`, content, { hasForm: true });
+  return answered(c, status, text('letIn', { client: client.name }), content, { language, hasForm: true });
 }

@@ -11,12 +11,14 @@ import type { Tokens } from '../../auth/tokens.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
 import type { AuditSink, Origin } from '../../core/audit.ts';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { UserSettings } from '../../core/settings/user.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
 import { passwordsFor, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
+import { pageLanguage } from '../frame/page-texts/page-language.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
 import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
@@ -54,7 +56,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   const { settings, authorization, login, tokens, addressOf, bodies, audit, log, security } = options;
   const { clients, requests, logins, codes } = authorization;
   const routes = new Hono();
-  const count = countByAddress(authLimits.clientDocumentFetches, 'Too many new apps from this address.');
+  const count = countByAddress(authLimits.clientDocumentFetches, 'apps_new');
   const fetchingFor = (c: Context) => () => count(addressOf(arrived(c)));
 
   /** The client that asked, if it is still one that may have an answer there. */
@@ -73,7 +75,12 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       const user = await options.byProxy(c);
       const claims = user && (await tokens.verify(await tokens.issue(user)));
       if (user && claims) return await askConsent(c, { user, asked, login: claims });
-      return loginPage(c, { status: 200, client: to.client, ...waysToLogIn(options, requests.make(asked)) });
+      return loginPage(c, {
+        language: await pageLanguage(c),
+        status: 200,
+        client: to.client,
+        ...waysToLogIn(options, requests.make(asked)),
+      });
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error;
       return back(c, options, to, { error: error.error, error_description: error.message });
@@ -83,8 +90,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   routes.post('/oauth/authorize', async (c) => {
     // A page of another site must not let a client in.
     const site = c.req.header('sec-fetch-site');
-    if (site !== undefined && site !== 'same-origin')
-      return messagePage(c, 403, 'This form was sent by another page. Begin again in the app.');
+    if (site !== undefined && site !== 'same-origin') return messagePage(c, 403, ({ text }) => text('sentByOther'));
     const form = await formOf(c, bodies);
     const loggedIn = form.get('login');
     return loggedIn === null ? logIn(c, form) : decide(c, form, logins.read(loggedIn), loggedIn);
@@ -105,9 +111,15 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       if (!(error instanceof HubError)) throw error;
       if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
       // Once more with all that the client asked for: the page may have been open for long.
-      const { status, message, secondFactor } = error;
-      const why = { problem: problemOf(message, secondFactor), asked: secondFactor };
-      return loginPage(c, { status, client, ...why, ...waysToLogIn(options, requests.make(asked)) });
+      const language = await pageLanguage(c);
+      const why = { problem: problemOf(language, error), asked: error.secondFactor };
+      return loginPage(c, {
+        language,
+        status: error.status,
+        client,
+        ...why,
+        ...waysToLogIn(options, requests.make(asked)),
+      });
     }
     security.info('login', { user: user.username, address });
     audit.record({ ...byUser(user, address), action: 'login', target: user.username });
@@ -119,7 +131,8 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   async function askConsent(c: Context, { user, asked, login }: LoggedInFor & { readonly user: UserSettings }) {
     const { client } = await again(c, asked);
     const choices = choicesOf(settings(), user, asked.endpoint);
-    return consentPage(c, { status: 200, login: logins.make({ asked, login }), client, asked, ...choices });
+    const page = { login: logins.make({ asked, login }), client, asked, ...choices };
+    return consentPage(c, { language: await pageLanguage(c), status: 200, ...page });
   }
 
   async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
@@ -138,7 +151,8 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       chosen = chosenIn(form, asked, settings(), user);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      return consentPage(c, { ...page, status: error.status, problem: error.message });
+      const language = await pageLanguage(c);
+      return consentPage(c, { ...page, language, status: error.status, problem: language.failure(error) });
     }
     const code = codeFor(user, ticket, client, chosen);
     const { clientName, clientHost, scope } = code.consent;
@@ -229,8 +243,5 @@ async function formOf(c: Context, budget: ByteBudget): Promise<URLSearchParams> 
 }
 
 function tooLate(): HubError {
-  return new HubError(
-    'invalid_input',
-    'This page was open for too long, or your account has changed. Begin again in the app.',
-  );
+  return saying('invalid_input', 'page_over');
 }

@@ -1,7 +1,7 @@
 import { type Principal, principalOf, type Reach } from '../../core/access/principal.ts';
 import { reaches, reachesGroup, resolve } from '../../core/access/rules.ts';
 import { type Scope, scopeOf } from '../../core/access/scope.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { UserSettings } from '../../core/settings/user.ts';
 import type { Consent } from '../../auth/oauth/consents.ts';
@@ -50,7 +50,7 @@ export function chosenIn(
   const reach = reachIn(form.getAll('reach'), settings, principalOf(user));
   if (!wantsApi || !form.getAll('scope').includes('api')) return { reach };
   // A client that manages could widen its reach.
-  if (reach) throw new HubError('invalid_input', 'To let it manage the hub, choose everything above.');
+  if (reach) throw saying('invalid_input', 'reach_all_for_api');
   return { scope: 'mcp api' };
 }
 
@@ -63,10 +63,10 @@ function reachIn(fields: readonly string[], settings: Settings, principal: Princ
   const names = [...new Set(fields)].filter((name) => name !== 'all');
   if (names.length === 0) {
     if (fields.includes('all')) return undefined;
-    throw new HubError('invalid_input', 'Choose what it may reach.');
+    throw saying('invalid_input', 'reach_none');
   }
   if (names.length > authLimits.reachNames || names.join('').length > authLimits.reachChars)
-    throw new HubError('invalid_input', `These are too many: choose groups, ${authLimits.reachNames} names at most.`);
+    throw saying('invalid_input', 'reach_many', { most: String(authLimits.reachNames) });
   const groups: string[] = [];
   const servers: string[] = [];
   for (const name of names) {
@@ -76,7 +76,7 @@ function reachIn(fields: readonly string[], settings: Settings, principal: Princ
     const server = settings.servers.get(name.startsWith(serverMark) ? name.slice(serverMark.length) : name);
     if (group) groups.push(group.id);
     else if (server && reaches(settings, principal, server)) servers.push(server.name);
-    else throw new HubError('invalid_input', `There is no group or server "${name.slice(0, 100)}" for you.`);
+    else throw saying('invalid_input', 'reach_unknown', { name: name.slice(0, 100) });
   }
   return { groups, servers };
 }

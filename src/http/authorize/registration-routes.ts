@@ -25,7 +25,7 @@ export interface RegistrationOptions {
 /** `/oauth/register` (RFC 7591). It is open to all, so nothing is kept of what it answers. */
 export function registrationRoutes({ settings, authorization, addressOf, bodies, log }: RegistrationOptions): Hono {
   const routes = new Hono();
-  const count = countByAddress(authLimits.registrations, 'Too many registrations from this address.');
+  const count = countByAddress(authLimits.registrations, 'registrations_many');
 
   routes.post('/oauth/register', async (c) => {
     if (!settings().system.oauthServer.registration)

@@ -270,11 +270,7 @@ export function staleLogin(attempt: string, why: string): HubError {
  * anything else.
  */
 export function mustHaveFactor({ principal, settings }: Pick<Caller, 'principal' | 'settings'>): void {
-  if (mustSetUpFactor(settings, principal))
-    throw new HubError(
-      'second_factor_setup_required',
-      'This hub demands a second factor. Set it up first: on the page "Account" of the dashboard, or POST /api/auth/second-factor/totp. If you have one, log in with it.',
-    );
+  if (mustSetUpFactor(settings, principal)) throw saying('second_factor_setup_required', 'factor_demanded');
 }
 
 function proxyRefused(): HubError {

@@ -2,11 +2,12 @@ import { html } from 'hono/html';
 import type { LoggedIn, LoginAttempt } from '../../auth/login.ts';
 import type { PasskeyAnswer } from '../../auth/second-factor/passkeys.ts';
 import { principalOf, withPasswordAlone } from '../../core/access/principal.ts';
-import type { FactorAsked } from '../../core/errors.ts';
+import type { FactorAsked, HubError } from '../../core/errors.ts';
 import { parseInput } from '../../core/input.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { passkeyAnswer } from '../../settings/user/user-input.ts';
 import { mustHaveFactor } from './caller.ts';
+import type { Content, PageLanguage } from './page-texts/page-language.ts';
 
 /**
  * What a login form sent: name and password, or the code or passkey that was asked for after them. Throws HubError
@@ -37,17 +38,26 @@ function passkeyIn(text: string): PasskeyAnswer {
  * shown both. What the form carries of them says no more than that. A page that asks for a passkey as well has
  * `passkeyScript`.
  */
-export function loginFields(asked: FactorAsked | undefined) {
+export function loginFields({ text }: PageLanguage, asked: FactorAsked | undefined) {
   if (asked === undefined)
-    return html`<label>Username <input name="username" autocomplete="username" required /></label>
-      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>`;
-  const codes = asked.methods.includes('totp') ? 'Code of your authenticator app, or a recovery code' : 'Recovery code';
+    return html`<label>${text('username')} <input name="username" autocomplete="username" required /></label>
+      <label
+        >${text('password')} <input name="password" type="password" autocomplete="current-password" required
+      /></label>`;
+  const codes = text(asked.methods.includes('totp') ? 'code' : 'recoveryCode');
   return html`<input type="hidden" name="challenge" value="${asked.challenge}" />
     ${
       asked.passkey === undefined
         ? ''
         : html`<input type="hidden" name="passkey" />
-            <button type="button" data-passkey="${JSON.stringify(asked.passkey)}" hidden>Use a passkey</button>
+            <button
+              type="button"
+              data-passkey="${JSON.stringify(asked.passkey)}"
+              data-failed="${text('noPasskey')}"
+              hidden
+            >
+              ${text('usePasskey')}
+            </button>
             <p class="unhealthy" role="alert" data-passkey-problem></p>`
     }
     <label
@@ -62,19 +72,19 @@ export function passwordsFor({ system }: Pick<Settings, 'system'>): 'all' | 'one
 }
 
 /** The form as a page shows it: folded away where it is for one admin, and open once that admin has used it. */
-export function passwordForm(form: ReturnType<typeof html>, whose: 'all' | 'one' | 'none', isInUse: boolean) {
+export function passwordForm({ text }: PageLanguage, form: Content, whose: 'all' | 'one' | 'none', isInUse: boolean) {
   if (isInUse && whose !== 'none') return form;
   if (whose === 'one')
     return html`<details>
-      <summary>Log in with a password (one admin can)</summary>
+      <summary>${text('oneAdmin')}</summary>
       ${form}
     </details>`;
   return whose === 'all' ? form : '';
 }
 
 /** What the page says above the form; nothing where a user is asked for the code for the first time. */
-export function problemOf(message: string, asked: FactorAsked | undefined): string | undefined {
-  return asked?.wrong === false ? undefined : message;
+export function problemOf({ failure }: PageLanguage, error: HubError): Content | undefined {
+  return error.secondFactor?.wrong === false ? undefined : failure(error);
 }
 
 /** Who logged in with such a form. Throws HubError `second_factor_setup_required`. */

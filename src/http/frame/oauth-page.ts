@@ -3,12 +3,14 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { pageHeaders } from './page-headers.ts';
+import type { PageLanguage } from './page-texts/page-language.ts';
 import { pageStyle } from './page-style.ts';
 import { passkeyScript } from './passkey-script.ts';
 
 /** A small page of a sign-in. */
 export interface OAuthPage {
   readonly status: ContentfulStatusCode;
+  readonly language: Pick<PageLanguage, 'tag'>;
   readonly title: string;
   readonly content: ReturnType<typeof html>;
   readonly hasForm?: boolean;
@@ -40,7 +42,10 @@ const scriptSource = `script-src ${sourceOf(passkeyScript)}`;
  * The address of such a page may hold a code, so nothing may learn it from here: no picture, no referrer, no cache, and
  * no script but the one that asks for a passkey.
  */
-export function oauthPage(c: Context, { status, title, content, hasForm = false, hasPasskey = false }: OAuthPage) {
+export function oauthPage(
+  c: Context,
+  { status, language, title, content, hasForm = false, hasPasskey = false }: OAuthPage,
+) {
   // A form is answered with the way to the authorization server, which may be anywhere, and browsers hold redirects
   // against `form-action` too.
   pageHeaders(c, {
@@ -51,7 +56,7 @@ export function oauthPage(c: Context, { status, title, content, hasForm = false,
   c.header('Cache-Control', 'no-store');
   return c.html(
     html`<!doctype html>
-      <html lang="en">
+      <html lang="${language.tag}">
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />

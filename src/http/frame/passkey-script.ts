@@ -1,7 +1,8 @@
 /**
  * The only script of the pages that the hub makes itself, on those that ask for a passkey: browsers give none to a
  * form. It is sent as it stands here, and its hash stands in the policy of the page. Without script, or in a browser
- * without passkeys, its button is not shown; the field for a code works as before.
+ * without passkeys, its button is not shown; the field for a code works as before. The button has what is said when the
+ * browser gives none (`data-failed`), in the language of the page.
  */
 export const passkeyScript = `
 (() => {
@@ -32,7 +33,7 @@ export const passkeyScript = `
       form.elements.namedItem('passkey').value = JSON.stringify(answer);
       form.submit();
     } catch {
-      problem.textContent = 'The browser gave no passkey. Try again, or use a code.';
+      problem.textContent = button.dataset.failed;
       button.disabled = false;
     }
   });

@@ -7,6 +7,7 @@ import { fail } from '../frame/reply.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
+import { type Content, type PageLanguage, pageLanguage } from '../frame/page-texts/page-language.ts';
 
 export interface OAuthCallbackOptions {
   /**
@@ -34,14 +35,15 @@ export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OA
       if (search.length > httpLimits.callbackChars) throw new HubError('invalid_input', 'The answer is too long.');
       const query = new URLSearchParams(search);
       const server = await finish(query, cookies.take(c, query.get('state') ?? ''));
-      return page(c, 200, `Signed in to ${server}`, 'The hub connects to it now. You can close this window.');
+      return await page(c, 200, ({ text }) => [text('signedIn', { server }), text('signedInLead')]);
     } catch (error) {
       if (error instanceof HubError) {
         log.warn('sign-in not finished', { error: error.message });
-        return page(c, error.status as ContentfulStatusCode, 'Not signed in', error.message);
+        const status = error.status as ContentfulStatusCode;
+        return page(c, status, ({ text, failure }) => [text('notSignedIn'), failure(error)]);
       }
       log.error('sign-in failed', { error: errorText(error) });
-      return page(c, 500, 'Not signed in', 'Something went wrong in the hub. Its log says more. Begin again.');
+      return page(c, 500, ({ text }) => [text('notSignedIn'), text('wentWrongBeginAgain')]);
     }
   });
 
@@ -55,6 +57,13 @@ export function oauthCallbackRoutes({ finish, clientDocument, cookies, log }: OA
   return routes;
 }
 
-function page(c: Context, status: ContentfulStatusCode, title: string, text: string) {
-  return oauthPage(c, { status, title, content: html`<p>${text}</p>` });
+/** A page whose title and text are made for its language. */
+async function page(
+  c: Context,
+  status: ContentfulStatusCode,
+  say: (language: PageLanguage) => readonly [title: string, text: Content | string],
+): Promise<Response> {
+  const language = await pageLanguage(c);
+  const [title, text] = say(language);
+  return oauthPage(c, { status, language, title, content: html`<p>${text}</p>` });
 }

@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import { saying } from '../../core/sentences.ts';
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -20,6 +21,7 @@ import { bodyText } from '../frame/body.ts';
 import { recordRequest } from '../frame/audited.ts';
 import type { ApiEnv } from '../frame/caller.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
+import { pageLanguage } from '../frame/page-texts/page-language.ts';
 import { tellRetryAfter } from '../frame/reply.ts';
 import type { PublicUrl } from '../frame/public-url.ts';
 import type { SessionCookies } from '../frame/session-cookie.ts';
@@ -60,7 +62,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
   /** States that have come back, of which none counts twice. */
   const used = new Set<string>();
   let underWay = 0;
-  const failures = countByAddress(authLimits.providerLoginFailures, 'Too many logins from this address did not work.');
+  const failures = countByAddress(authLimits.providerLoginFailures, 'provider_logins_failed');
 
   routes.get('/auth/oidc/:id/start', (c) =>
     answered(c, options, async () => {
@@ -71,7 +73,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
         request !== undefined &&
         (request.length > authLimits.loginRequestChars || !authorization.requests.read(request))
       )
-        throw new HubError('invalid_input', 'This login was begun too long ago. Begin again in the app.');
+        throw saying('invalid_input', 'provider_login_old');
       const redirectUri = `${publicUrl.origin(arrived(c))}${publicUrl.prefix}/api/auth/oidc/${provider.id}/callback`;
       const { url, ...begun } = await client.begin(provider, redirectUri, c.req.query('fresh') !== undefined);
       const login: OidcLogin = { ...begun, provider: provider.id, request, back: pathIn(c.req.query('return')) };
@@ -89,7 +91,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
       const state = answer.get('state') ?? '';
       const login = authorization.oidcLogins.read(cookies.take(c, state));
       if (!login || login.state !== state || login.provider !== provider.id || used.has(state))
-        throw new HubError('invalid_input', 'This login was not begun in this browser, or it was used already.');
+        throw saying('invalid_input', 'provider_login_elsewhere');
       countOnce(used, state);
       const { address } = c.var.caller;
       const account = await countingFailures(options, { provider, login, address }, async () => {
@@ -109,7 +111,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
     address: string,
   ): Promise<OidcPerson> {
     if (underWay >= authLimits.providerLoginsAtOnce)
-      throw new HubError('too_many', 'Too many people log in at this moment. Try again.', { retryAfterMs: 1_000 });
+      throw saying('too_many', 'provider_logins_at_once', {}, { retryAfterMs: 1_000 });
     const counted = failures(address);
     underWay++;
     try {
@@ -138,7 +140,7 @@ export function oidcRoutes(options: OidcOptions): Hono<ApiEnv> {
   async function backToConsent(c: Context, user: UserSettings, request: string) {
     const asked = authorization.requests.read(request);
     const claims = asked && (await tokens.verify(await tokens.issue(user)));
-    if (!claims) throw new HubError('invalid_input', 'This login took too long. Begin again in the app.');
+    if (!claims) throw saying('invalid_input', 'provider_login_late');
     const browser = crypto.randomUUID();
     const back = authorization.backs.make({ asked, login: claims, browser });
     cookies.give(c, { state: back, browser });
@@ -216,14 +218,13 @@ function arrived(c: Context) {
 
 function providerOf(c: Context, { providers }: Pick<OidcOptions, 'providers'>): OidcProvider {
   const provider = providers().find(({ id }) => id === c.req.param('id'));
-  if (!provider) throw new HubError('not_found', 'There is no such provider.');
+  if (!provider) throw saying('not_found', 'provider_unknown');
   return provider;
 }
 
 function mustBeLetIn(answer: URLSearchParams, { name }: OidcProvider): void {
   if (!answer.has('error')) return;
-  const text = `${name} did not let you in. Go back to the hub and begin the login again, or ask those who manage ${name} for access.`;
-  throw new HubError('forbidden', text);
+  throw saying('forbidden', 'provider_refused', { name });
 }
 
 /** A path of the hub, and nothing that a browser takes for another host. */
@@ -247,15 +248,15 @@ async function answered(c: Context, { publicUrl, log }: OidcOptions, work: () =>
   } catch (error) {
     if (error instanceof HubError) tellRetryAfter(c, error);
     else log.error('login at a provider failed', { error: errorText(error) });
+    const language = await pageLanguage(c);
     const [status, text] =
-      error instanceof HubError
-        ? [error.status, error.message]
-        : [500, 'Something went wrong in the hub. Its log says more.'];
+      error instanceof HubError ? [error.status, language.failure(error)] : [500, language.text('wentWrong')];
     return oauthPage(c, {
       status: status as ContentfulStatusCode,
-      title: 'Not logged in',
+      language,
+      title: language.text('notLoggedIn'),
       content: html`<p>${text}</p>
-        <p><a href="${publicUrl.prefix}/">Back to the hub</a></p>`,
+        <p><a href="${publicUrl.prefix}/">${language.text('backToHub')}</a></p>`,
     });
   }
 }

@@ -6,7 +6,7 @@ import type { Login } from '../../auth/login.ts';
 import { siteOf } from '../../auth/second-factor/passkeys.ts';
 import type { AuditSink } from '../../core/audit.ts';
 import type { ByteBudget } from '../../core/byte-budget.ts';
-import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
+import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
@@ -17,6 +17,7 @@ import type { PublicUrl } from '../frame/public-url.ts';
 import { httpLimits } from '../limits.ts';
 import type { SignInCookies } from './cookie.ts';
 import { oauthPage } from '../frame/oauth-page.ts';
+import { type Content, type PageLanguage, pageLanguage } from '../frame/page-texts/page-language.ts';
 import { serverToSignInTo, type SignInBeginning } from './server-oauth.ts';
 
 export interface SignInPageOptions {
@@ -45,8 +46,8 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   const { settings, login, addressOf, begin, publicUrl, cookies, bodies, audit, log, security } = options;
   const routes = new Hono();
 
-  function form(c: Context, status: ContentfulStatusCode, problem?: string, asked?: FactorAsked) {
-    return formPage(c, status, waysIn(c.req.param('server') ?? '', options), problem, asked);
+  async function form(c: Context, status: ContentfulStatusCode, error?: HubError) {
+    return formPage(c, status, waysIn(c.req.param('server') ?? '', options), await pageLanguage(c), error);
   }
 
   async function callerFrom(c: Context): Promise<Caller> {
@@ -69,8 +70,7 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
   routes.post('/oauth/sign-in/:server', async (c) => {
     // A page of another site must not begin a sign-in as another user in this browser.
     const site = c.req.header('sec-fetch-site');
-    if (site !== undefined && site !== 'same-origin')
-      return message(c, 403, 'This form was sent by another page. Open the address of this one instead.');
+    if (site !== undefined && site !== 'same-origin') return message(c, 403, ({ text }) => text('sentByOtherOpenThis'));
     const name = c.req.param('server');
     try {
       const caller = await callerFrom(c);
@@ -84,21 +84,30 @@ export function signInPageRoutes(options: SignInPageOptions): Hono {
     } catch (error) {
       if (!(error instanceof HubError)) {
         log.error('sign-in not begun', { error: errorText(error) });
-        return message(c, 500, 'Something went wrong in the hub. Its log says more.');
+        return message(c, 500, ({ text }) => text('wentWrong'));
       }
       const status = error.status as ContentfulStatusCode;
-      const { code, secondFactor: asked } = error;
-      if (code === 'unauthenticated' || code === 'too_many' || asked)
-        return form(c, status, problemOf(error.message, asked), asked);
-      return message(c, status, error.message);
+      const { code, secondFactor } = error;
+      if (code === 'unauthenticated' || code === 'too_many' || secondFactor) return form(c, status, error);
+      return message(c, status, ({ failure }) => failure(error));
     }
   });
 
   return routes;
 }
 
-function message(c: Context, status: ContentfulStatusCode, text: string) {
-  return oauthPage(c, { status, title: 'Not signed in', content: html`<p>${text}</p>` });
+async function message(
+  c: Context,
+  status: ContentfulStatusCode,
+  say: (language: PageLanguage) => Content | string,
+): Promise<Response> {
+  const language = await pageLanguage(c);
+  return oauthPage(c, {
+    status,
+    language,
+    title: language.text('notSignedIn'),
+    content: html`<p>${say(language)}</p>`,
+  });
 }
 
 interface WaysIn {
@@ -124,22 +133,27 @@ function formPage(
   c: Context,
   status: ContentfulStatusCode,
   { server, passwords, providers }: WaysIn,
-  problem?: string,
-  asked?: FactorAsked,
+  language: PageLanguage,
+  error?: HubError,
 ) {
+  const { text, rich } = language;
+  const asked = error?.secondFactor;
+  const problem = error && problemOf(language, error);
   const fields = html`<form method="post">
-    ${loginFields(asked)}
-    <button>Continue</button>
+    ${loginFields(language, asked)}
+    <button>${text('goOn')}</button>
   </form>`;
-  const content = html`<p>Say who you are at Tool Hub. Then you are led to where the server wants you to sign in.</p>
+  const content = html`<p>${text('signInLead')}</p>
     ${problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`}
-    ${(asked ? [] : providers).map(
-      ({ name, href }) => html`<p><a href="${href}">Log in with ${name}</a>, then sign in to the server there.</p>`,
-    )}
-    ${passwordForm(fields, passwords, asked !== undefined || problem !== undefined)}`;
+    ${(asked ? [] : providers).map(({ name, href }) => {
+      const link = html`<a href="${href}">${text('logInWith', { provider: name })}</a>`;
+      return html`<p>${rich('signInAfter', { link })}</p>`;
+    })}
+    ${passwordForm(language, fields, passwords, asked !== undefined || problem !== undefined)}`;
   return oauthPage(c, {
     status,
-    title: `Sign in to ${server}`,
+    language,
+    title: text('signIn', { server }),
     content,
     hasForm: true,
     hasPasskey: asked?.passkey !== undefined,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { UserSettings } from '../../core/settings/user.ts';
 import type { Draft } from '../document/document.ts';
@@ -36,7 +36,7 @@ export function createProviderAccounts(
     for (const effect of done)
       log.info(`${effect} by a login at a provider`, { user: username, address, provider: provider.id });
     const user = settings.current.users.find((user) => user.username === username);
-    if (!user) throw new HubError('conflict', 'Your account has just changed. Begin again.');
+    if (!user) throw saying('conflict', 'provider_account_changed');
     return user;
   };
 }

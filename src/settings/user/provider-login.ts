@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { coreLimits } from '../../core/limits.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import type { OidcProvider } from '../../core/settings/login.ts';
@@ -42,10 +42,7 @@ export function logInFrom(draft: Draft, provider: ProviderRules, person: Provide
   const known = users.find((user) => identitiesOf(user).some((own) => isSame(own, person))) ?? invited(users, person);
   const user = known ?? (provider.signUp === 'auto' ? newUser(draft, person, at) : undefined);
   if (!user) {
-    throw new HubError(
-      'forbidden',
-      'You have no account on this hub. Ask an admin to invite you, by the e-mail address that your provider has verified.',
-    );
+    throw saying('forbidden', 'provider_no_account');
   }
   if (!known) done.push('created');
   const identities = identitiesOf(user);

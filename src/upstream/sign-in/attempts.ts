@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { DatabaseHandle } from '../../database/supervise.ts';
 import type { SharedSealer } from '../../database/shared-sealer.ts';
-import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { upstreamLimits } from '../limits.ts';
 import { type Authority, isFailureCode } from './authorization-server.ts';
 import type { OAuthClient } from './oauth-client.ts';
@@ -140,12 +140,10 @@ export async function readAnswer(query: URLSearchParams, { server, authority }: 
   const error = only(query, 'error');
   if (query.has('error')) {
     const why = error !== undefined && isFailureCode(error) ? ` (${error})` : '';
-    const text = `Signing in to server "${server}" was refused there${why}. Begin again if that was a mistake.`;
-    throw new HubError('invalid_input', text);
+    throw saying('invalid_input', 'sign_in_refused', { server, why });
   }
   const code = only(query, 'code');
-  if (code === undefined)
-    throw new HubError('invalid_input', 'This sign-in cannot be finished. The answer has no code. Begin again.');
+  if (code === undefined) throw saying('invalid_input', 'sign_in_no_code');
   return { code, iss };
 }
 

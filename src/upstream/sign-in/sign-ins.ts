@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HubError } from '../../core/errors.ts';
+import { saying } from '../../core/sentences.ts';
 import { isPerUser } from '../../core/access/per-user.ts';
 import type { RemoteTransport, ServerSettings, TransportSettings } from '../../core/settings/server.ts';
 import type { Credential } from '../channels/credential.ts';
@@ -86,12 +87,11 @@ export function createSignIns(options: SignInsOptions): SignIns {
   /** The account an answer is for. Throws HubError when it is for none. */
   function accountFor({ server: name, holder, by, bySince, setup }: Attempt): Account {
     const server = options.server(name);
-    if (!server) throw new HubError('not_found', `${refused} The server it was for is gone.`);
-    if (!options.maySignIn(by, server) || options.userSince(by) !== bySince)
-      throw new HubError('forbidden', `${refused} The user who began it may not sign in to the server any more.`);
+    if (!server) throw saying('not_found', 'sign_in_server_gone');
+    if (!options.maySignIn(by, server) || options.userSince(by) !== bySince) throw saying('forbidden', 'sign_in_user');
     const transport = signInTransport(server, options.expand(server));
     if (setupOf(transport) !== setup || isPerUser(server) !== (holder !== undefined))
-      throw new HubError('conflict', `${refused} Server "${name}" was set up again meanwhile. Begin again.`);
+      throw saying('conflict', 'sign_in_set_up_again', { server: name });
     return accounts.of(server, transport, holder);
   }
 
@@ -120,10 +120,10 @@ export function createSignIns(options: SignInsOptions): SignIns {
     async finish(query, browser) {
       const state = only(query, 'state');
       const attempt = state === undefined ? undefined : await attempts.take(state);
-      if (!attempt) throw new HubError('invalid_input', `${refused} It has expired, or was used already. Begin again.`);
+      if (!attempt) throw saying('invalid_input', 'sign_in_over');
       if (!isSame(hashOf(browser ?? ''), attempt.browser)) {
         const where = startUrl(options.publicUrl(), attempt.server);
-        throw new HubError('forbidden', `${refused} It was begun in another browser. Begin here: ${where}`);
+        throw saying('forbidden', 'sign_in_elsewhere', { where });
       }
       const account = accountFor(attempt);
       await account.redeem(attempt, await readAnswer(query, attempt), () => accountFor(attempt));
@@ -157,8 +157,6 @@ export function createSignIns(options: SignInsOptions): SignIns {
     },
   };
 }
-
-const refused = 'This sign-in cannot be finished.';
 
 function documentAt(publicUrl: string): object | undefined {
   const documentUrl = clientDocumentUrl(publicUrl);

@@ -5,7 +5,7 @@ import { reasonWords } from '../../../src/core/reasons.ts';
 import { problemIn, reasonIn, sentenceIn } from './hub-texts.ts';
 import { reasons } from './languages/zh/hub.ts';
 import { problems } from './languages/zh/problems.ts';
-import { sentences } from './languages/zh/sentences.ts';
+import { sentences } from '../../../src/core/words/zh.ts';
 
 test('a reason is in the language of the page, with what its values are written as, and in English where it has no words', async () => {
   const reason = { code: 'value_missing', values: { name: '$t(x)', line: '{{name}} <b>' } } as const;

@@ -52,12 +52,20 @@ export async function startI18n(): Promise<void> {
   });
   await load(tag);
   document.documentElement.lang = tag;
+  if (known(storage.get('language') ?? '') === tag) tellHub(tag);
+}
+
+/** The pages that the hub makes itself, outside the dashboard, are in the language that was chosen here. */
+function tellHub(tag: Tag): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  document.cookie = `toolhub_language=${tag}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
 }
 
 export async function chooseLanguage(tag: Tag): Promise<void> {
   await load(tag);
   await i18next.changeLanguage(tag);
   storage.set('language', tag);
+  tellHub(tag);
   document.documentElement.lang = tag;
 }
 

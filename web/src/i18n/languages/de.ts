@@ -5,7 +5,7 @@ import * as connect from './de/connect.ts';
 import * as login from './de/login.ts';
 import { reasons } from './de/hub.ts';
 import { problems } from './de/problems.ts';
-import { sentences } from './de/sentences.ts';
+import { sentences } from '../../../../src/core/words/de.ts';
 import * as overview from './de/overview.ts';
 import * as palette from './de/palette.ts';
 import * as servers from './de/servers.ts';

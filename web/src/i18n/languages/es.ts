@@ -5,7 +5,7 @@ import * as connect from './es/connect.ts';
 import * as login from './es/login.ts';
 import { reasons } from './es/hub.ts';
 import { problems } from './es/problems.ts';
-import { sentences } from './es/sentences.ts';
+import { sentences } from '../../../../src/core/words/es.ts';
 import * as overview from './es/overview.ts';
 import * as palette from './es/palette.ts';
 import * as servers from './es/servers.ts';

@@ -5,7 +5,7 @@ import * as connect from './fr/connect.ts';
 import * as login from './fr/login.ts';
 import { reasons } from './fr/hub.ts';
 import { problems } from './fr/problems.ts';
-import { sentences } from './fr/sentences.ts';
+import { sentences } from '../../../../src/core/words/fr.ts';
 import * as overview from './fr/overview.ts';
 import * as palette from './fr/palette.ts';
 import * as servers from './fr/servers.ts';

@@ -5,7 +5,7 @@ import * as connect from './ja/connect.ts';
 import * as login from './ja/login.ts';
 import { reasons } from './ja/hub.ts';
 import { problems } from './ja/problems.ts';
-import { sentences } from './ja/sentences.ts';
+import { sentences } from '../../../../src/core/words/ja.ts';
 import * as overview from './ja/overview.ts';
 import * as palette from './ja/palette.ts';
 import * as servers from './ja/servers.ts';

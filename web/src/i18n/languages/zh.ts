@@ -5,7 +5,7 @@ import * as connect from './zh/connect.ts';
 import * as login from './zh/login.ts';
 import { reasons } from './zh/hub.ts';
 import { problems } from './zh/problems.ts';
-import { sentences } from './zh/sentences.ts';
+import { sentences } from '../../../../src/core/words/zh.ts';
 import * as overview from './zh/overview.ts';
 import * as palette from './zh/palette.ts';
 import * as servers from './zh/servers.ts';

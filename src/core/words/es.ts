@@ -1,6 +1,6 @@
-import type { HubTexts } from '../../hub-texts.ts';
+import type { SentenceWords } from './sentence-words.ts';
 
-export const sentences: HubTexts['sentences'] = {
+export const sentences: SentenceWords = {
   wrong_login: 'Nombre de usuario o contraseña incorrectos.',
   wrong_password: 'La contraseña es incorrecta.',
   wrong_current_password: 'La contraseña actual es incorrecta.',
@@ -91,4 +91,54 @@ export const sentences: HubTexts['sentences'] = {
   no_own: 'Ya no existe.',
   override_name_only:
     'De la herramienta «{{tool}}» solo puedes cambiar el nombre. Deja lo demás como está, o pregunta al propietario del servidor «{{server}}» o a un administrador.',
+  app_unknown:
+    'Este hub no conoce la aplicación que te ha enviado aquí, o ya no la conoce. Quita el hub de la aplicación y vuelve a añadirlo.',
+  app_elsewhere: 'La aplicación quiere la respuesta en una dirección que no ha registrado. No se ha enviado nada allí.',
+  app_undescribed:
+    'La aplicación dice que su descripción está en {{url}}. Lo que hay allí no se puede leer o no es válido.',
+  app_address:
+    'La aplicación se identifica con una dirección que no puede serlo: necesita https y una ruta, sin «?» ni «#».',
+  apps_looked_up: 'Se están consultando demasiadas aplicaciones. Inténtalo de nuevo en un momento.',
+  apps_new: 'Demasiadas aplicaciones nuevas desde esta dirección. Inténtalo más tarde.',
+  registrations_many: 'Demasiados registros desde esta dirección. Inténtalo más tarde.',
+  page_over:
+    'Esta página ha estado abierta demasiado tiempo, o tu cuenta ha cambiado. Empieza de nuevo en la aplicación.',
+  reach_none: 'Elige a qué puede acceder.',
+  reach_many: 'Son demasiados: elige grupos, {{most}} nombres como máximo.',
+  reach_unknown: 'Para ti no hay ningún grupo ni servidor «{{name}}».',
+  reach_all_for_api: 'Para que pueda administrar el hub, elige todo arriba.',
+  challenge_over: 'Ha tardado demasiado, o la cuenta ha cambiado. Escribe la contraseña otra vez.',
+  login_changed: 'La cuenta acaba de cambiar. Inicia sesión de nuevo.',
+  code_refused: 'El código es incorrecto o ya se ha usado.',
+  passkey_refused: 'La passkey no se ha aceptado.',
+  factor_demanded:
+    'Este hub exige un segundo factor. Configúralo primero en la página «Cuenta» del panel. Si ya tienes uno, inicia sesión con él.',
+  sign_in_over: 'Este inicio de sesión no se puede terminar: ha caducado o ya se ha usado. Empieza de nuevo.',
+  sign_in_elsewhere: 'Este inicio de sesión no se puede terminar: se empezó en otro navegador. Empieza aquí: {{where}}',
+  sign_in_server_gone: 'Este inicio de sesión no se puede terminar: el servidor ya no existe.',
+  sign_in_user:
+    'Este inicio de sesión no se puede terminar: el usuario que lo empezó ya no puede iniciar sesión en el servidor.',
+  sign_in_set_up_again:
+    'Este inicio de sesión no se puede terminar: el servidor «{{server}}» se ha configurado de nuevo. Empieza otra vez.',
+  sign_in_no_code: 'Este inicio de sesión no se puede terminar: la respuesta no tiene código. Empieza de nuevo.',
+  sign_in_refused:
+    'El inicio de sesión en el servidor «{{server}}» se ha rechazado allí{{why}}. Empieza de nuevo si ha sido un error.',
+  provider_unknown: 'Ese proveedor no existe.',
+  provider_login_old: 'Este inicio de sesión se empezó hace demasiado tiempo. Empieza de nuevo en la aplicación.',
+  provider_login_late: 'Este inicio de sesión ha tardado demasiado. Empieza de nuevo en la aplicación.',
+  provider_login_elsewhere: 'Este inicio de sesión no se empezó en este navegador, o ya se ha usado.',
+  provider_logins_at_once: 'Hay demasiados inicios de sesión en este momento. Inténtalo de nuevo.',
+  provider_logins_failed: 'Demasiados inicios de sesión fallidos desde esta dirección. Inténtalo más tarde.',
+  provider_refused:
+    '{{name}} no te ha dejado entrar. Vuelve al hub y empieza de nuevo, o pide acceso a quienes administran {{name}}.',
+  provider_not_its_answer: '{{name}} no envía a nadie a esta dirección. Vuelve al hub y empieza de nuevo.',
+  provider_login_used:
+    '{{name}} ya no conoce este inicio de sesión: ya se ha usado o ha tardado demasiado. Vuelve al hub y empieza de nuevo.',
+  provider_away:
+    'Ahora no se puede conectar con {{name}}, así que nadie puede iniciar sesión allí. Espera un poco y empieza de nuevo.',
+  provider_login_failed:
+    'El inicio de sesión en {{name}} no ha funcionado. Vuelve al hub y empieza de nuevo. Si vuelve a fallar, avisa a un administrador del hub, cuyo log indica el motivo.',
+  provider_no_account:
+    'No tienes cuenta en este hub. Pide a un administrador que te invite con la dirección de correo que tu proveedor ha verificado.',
+  provider_account_changed: 'Tu cuenta acaba de cambiar. Empieza de nuevo.',
 };

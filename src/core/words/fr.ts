@@ -1,6 +1,6 @@
-import type { HubTexts } from '../../hub-texts.ts';
+import type { SentenceWords } from './sentence-words.ts';
 
-export const sentences: HubTexts['sentences'] = {
+export const sentences: SentenceWords = {
   wrong_login: 'Nom d’utilisateur ou mot de passe incorrect.',
   wrong_password: 'Le mot de passe est incorrect.',
   wrong_current_password: 'Le mot de passe actuel est incorrect.',
@@ -91,4 +91,55 @@ export const sentences: HubTexts['sentences'] = {
   no_own: 'Cet élément n’existe plus.',
   override_name_only:
     'De l’outil « {{tool}} », vous ne pouvez modifier que le nom. Laissez le reste tel quel, ou demandez au propriétaire du serveur « {{server}} » ou à un administrateur.',
+  app_unknown:
+    'Ce hub ne connaît pas, ou plus, l’application qui vous a envoyé ici. Retirez le hub de l’application, puis ajoutez-le de nouveau.',
+  app_elsewhere: 'L’application demande la réponse à une adresse qu’elle n’a pas enregistrée. Rien n’y a été envoyé.',
+  app_undescribed:
+    'L’application indique que sa description se trouve à {{url}}. Celle-ci est illisible ou n’est pas valable.',
+  app_address:
+    'L’application s’identifie par une adresse qui ne convient pas : il faut https et un chemin, sans « ? » ni « # ».',
+  apps_looked_up: 'Trop d’applications sont en cours de recherche. Réessayez dans un instant.',
+  apps_new: 'Trop de nouvelles applications depuis cette adresse. Réessayez plus tard.',
+  registrations_many: 'Trop d’enregistrements depuis cette adresse. Réessayez plus tard.',
+  page_over: 'Cette page est restée ouverte trop longtemps, ou votre compte a changé. Recommencez dans l’application.',
+  reach_none: 'Choisissez ce à quoi elle peut accéder.',
+  reach_many: 'C’est trop : choisissez des groupes, {{most}} noms au plus.',
+  reach_unknown: 'Vous n’avez accès à aucun groupe ni serveur « {{name}} ».',
+  reach_all_for_api: 'Pour qu’elle puisse gérer le hub, choisissez tout ci-dessus.',
+  challenge_over: 'Cela a pris trop de temps, ou le compte a changé. Saisissez de nouveau le mot de passe.',
+  login_changed: 'Le compte vient de changer. Reconnectez-vous.',
+  code_refused: 'Le code est incorrect ou a déjà servi.',
+  passkey_refused: 'La passkey n’a pas été acceptée.',
+  factor_demanded:
+    'Ce hub exige un second facteur. Configurez-le d’abord sur la page « Compte » du tableau de bord. Si vous en avez un, connectez-vous avec.',
+  sign_in_over: 'Cette connexion ne peut pas aboutir : elle a expiré ou a déjà servi. Recommencez.',
+  sign_in_elsewhere:
+    'Cette connexion ne peut pas aboutir : elle a été commencée dans un autre navigateur. Commencez ici : {{where}}',
+  sign_in_server_gone: 'Cette connexion ne peut pas aboutir : le serveur n’existe plus.',
+  sign_in_user:
+    'Cette connexion ne peut pas aboutir : la personne qui l’a commencée ne peut plus se connecter au serveur.',
+  sign_in_set_up_again:
+    'Cette connexion ne peut pas aboutir : le serveur « {{server}} » a été reconfiguré entre-temps. Recommencez.',
+  sign_in_no_code: 'Cette connexion ne peut pas aboutir : la réponse ne contient pas de code. Recommencez.',
+  sign_in_refused:
+    'La connexion au serveur « {{server}} » y a été refusée{{why}}. Recommencez s’il s’agit d’une erreur.',
+  provider_unknown: 'Ce fournisseur n’existe pas.',
+  provider_login_old: 'Cette connexion a été commencée il y a trop longtemps. Recommencez dans l’application.',
+  provider_login_late: 'Cette connexion a pris trop de temps. Recommencez dans l’application.',
+  provider_login_elsewhere: 'Cette connexion n’a pas été commencée dans ce navigateur, ou elle a déjà servi.',
+  provider_logins_at_once: 'Trop de connexions en ce moment. Réessayez.',
+  provider_logins_failed: 'Trop de connexions ont échoué depuis cette adresse. Réessayez plus tard.',
+  provider_refused:
+    '{{name}} ne vous a pas laissé entrer. Retournez au hub et recommencez, ou demandez l’accès aux personnes qui gèrent {{name}}.',
+  provider_not_its_answer:
+    'Cette adresse n’est pas une de celles vers lesquelles {{name}} renvoie. Retournez au hub et recommencez.',
+  provider_login_used:
+    '{{name}} ne connaît plus cette connexion : elle a déjà servi ou a pris trop de temps. Retournez au hub et recommencez.',
+  provider_away:
+    '{{name}} est injoignable pour le moment : aucune connexion n’y est possible. Patientez un peu, puis recommencez.',
+  provider_login_failed:
+    'La connexion chez {{name}} a échoué. Retournez au hub et recommencez. Si elle échoue encore, prévenez un administrateur du hub, dont le journal indique la raison.',
+  provider_no_account:
+    'Vous n’avez pas de compte sur ce hub. Demandez à un administrateur de vous inviter, avec l’adresse e-mail que votre fournisseur a vérifiée.',
+  provider_account_changed: 'Votre compte vient de changer. Recommencez.',
 };

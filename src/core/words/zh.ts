@@ -1,7 +1,6 @@
-import type { SentenceTexts } from '../../hub-texts.ts';
+import type { SentenceWords } from './sentence-words.ts';
 
-/** Hub 对使用者说的句子，按名称；没有的以英文显示。 */
-export const sentences: SentenceTexts = {
+export const sentences: SentenceWords = {
   wrong_login: '用户名或密码错误。',
   wrong_password: '密码错误。',
   wrong_current_password: '当前密码错误。',
@@ -82,4 +81,42 @@ export const sentences: SentenceTexts = {
   no_own: '该项已不存在。',
   override_name_only:
     '对于工具“{{tool}}”，你只能更改名称。请保持其他内容不变，或联系服务器“{{server}}”的所有者或管理员。',
+  app_unknown: '此 Hub 不认识（或不再认识）将你带到这里的应用。请在应用中移除此 Hub，然后重新添加。',
+  app_elsewhere: '应用要求把应答发送到它未注册的地址。没有向该地址发送任何内容。',
+  app_undescribed: '应用称其说明位于 {{url}}，但那里的内容无法读取或无效。',
+  app_address: '应用用来标识自己的地址无效：必须使用 https 并带有路径，不能有“?”和“#”。',
+  apps_looked_up: '正在查询的应用过多，请稍后重试。',
+  apps_new: '来自此地址的新应用过多，请稍后重试。',
+  registrations_many: '来自此地址的注册过多，请稍后重试。',
+  page_over: '此页面打开的时间过长，或者你的账户已更改。请在应用中重新开始。',
+  reach_none: '请选择它可以访问的内容。',
+  reach_many: '选择过多：请选择分组，最多 {{most}} 个名称。',
+  reach_unknown: '没有你可以使用的名为“{{name}}”的分组或服务器。',
+  reach_all_for_api: '要让它管理 Hub，请在上面选择全部。',
+  challenge_over: '操作超时，或账户已更改。请重新输入密码。',
+  login_changed: '账户刚刚更改，请重新登录。',
+  code_refused: '验证码错误，或已被使用。',
+  passkey_refused: '通行密钥未被接受。',
+  factor_demanded: '此 Hub 要求第二因素。请先在控制台的“账户”页面设置。如果你已经有了，请用它登录。',
+  sign_in_over: '无法完成此次登录：它已过期或已被使用。请重新开始。',
+  sign_in_elsewhere: '无法完成此次登录：它是在另一个浏览器中开始的。请从这里开始：{{where}}',
+  sign_in_server_gone: '无法完成此次登录：对应的服务器已不存在。',
+  sign_in_user: '无法完成此次登录：开始登录的用户已不能登录该服务器。',
+  sign_in_set_up_again: '无法完成此次登录：服务器“{{server}}”在此期间被重新设置。请重新开始。',
+  sign_in_no_code: '无法完成此次登录：应答中没有授权码。请重新开始。',
+  sign_in_refused: '登录服务器“{{server}}”被对方拒绝{{why}}。如果是误操作，请重新开始。',
+  provider_unknown: '没有这个身份提供方。',
+  provider_login_old: '此次登录开始得太久了。请在应用中重新开始。',
+  provider_login_late: '此次登录超时。请在应用中重新开始。',
+  provider_login_elsewhere: '此次登录不是在此浏览器中开始的，或已被使用。',
+  provider_logins_at_once: '当前登录的人过多，请重试。',
+  provider_logins_failed: '来自此地址的登录失败次数过多，请稍后重试。',
+  provider_refused: '{{name}} 未允许你登录。请返回 Hub 重新登录，或向 {{name}} 的管理人员申请权限。',
+  provider_not_its_answer: '这不是 {{name}} 会把用户带到的地址。请返回 Hub 重新登录。',
+  provider_login_used: '{{name}} 已不再认可此次登录：它已被使用或超时。请返回 Hub 重新登录。',
+  provider_away: '目前无法连接 {{name}}，因此无法在那里登录。请稍候，然后重新登录。',
+  provider_login_failed:
+    '在 {{name}} 的登录失败。请返回 Hub 重新登录。如果仍然失败，请联系 Hub 的管理员，日志中有原因。',
+  provider_no_account: '你在此 Hub 上没有账户。请让管理员用你的身份提供方已验证的邮箱地址邀请你。',
+  provider_account_changed: '你的账户刚刚更改，请重新开始。',
 };

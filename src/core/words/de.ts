@@ -1,6 +1,6 @@
-import type { HubTexts } from '../../hub-texts.ts';
+import type { SentenceWords } from './sentence-words.ts';
 
-export const sentences: HubTexts['sentences'] = {
+export const sentences: SentenceWords = {
   wrong_login: 'Benutzername oder Passwort ist falsch.',
   wrong_password: 'Das Passwort ist falsch.',
   wrong_current_password: 'Das aktuelle Passwort ist falsch.',
@@ -90,4 +90,59 @@ export const sentences: HubTexts['sentences'] = {
   no_own: 'Das gibt es nicht mehr.',
   override_name_only:
     'Beim Tool „{{tool}}“ dürfen Sie nur den Namen ändern. Lassen Sie das Übrige, wie es ist, oder fragen Sie den Eigentümer des Servers „{{server}}“ oder einen Admin.',
+  app_unknown:
+    'Dieser Hub kennt die App nicht, die Sie hierher geschickt hat, oder nicht mehr. Entfernen Sie den Hub aus der App und fügen Sie ihn neu hinzu.',
+  app_elsewhere:
+    'Die App will die Antwort an einer Adresse, die sie nicht registriert hat. Dorthin wurde nichts gesendet.',
+  app_undescribed: 'Die App nennt {{url}} als ihre Beschreibung. Was dort steht, ist nicht lesbar oder nicht gültig.',
+  app_address:
+    'Die App nennt als ihren Namen eine Adresse, die keiner sein kann: Nötig sind https und ein Pfad, ohne „?“ und „#“.',
+  apps_looked_up: 'Gerade werden zu viele Apps nachgeschlagen. Versuchen Sie es gleich noch einmal.',
+  apps_new: 'Zu viele neue Apps von dieser Adresse. Versuchen Sie es später noch einmal.',
+  registrations_many: 'Zu viele Registrierungen von dieser Adresse. Versuchen Sie es später noch einmal.',
+  page_over: 'Diese Seite war zu lange geöffnet, oder Ihr Konto hat sich geändert. Beginnen Sie in der App von vorn.',
+  reach_none: 'Wählen Sie, worauf die App zugreifen darf.',
+  reach_many: 'Das sind zu viele: Wählen Sie Gruppen, höchstens {{most}} Namen.',
+  reach_unknown: 'Für Sie gibt es keine Gruppe und keinen Server „{{name}}“.',
+  reach_all_for_api: 'Damit die App den Hub verwalten kann, wählen Sie oben alles.',
+  challenge_over:
+    'Das hat zu lange gedauert, oder das Konto hat sich geändert. Geben Sie das Passwort noch einmal ein.',
+  login_changed: 'Das Konto hat sich gerade geändert. Melden Sie sich erneut an.',
+  code_refused: 'Der Code ist falsch oder wurde schon benutzt.',
+  passkey_refused: 'Der Passkey wurde nicht angenommen.',
+  factor_demanded:
+    'Dieser Hub verlangt einen zweiten Faktor. Richten Sie ihn zuerst ein, auf der Seite „Konto“ des Dashboards. Wenn Sie einen haben, melden Sie sich damit an.',
+  sign_in_over:
+    'Diese Anmeldung lässt sich nicht abschließen: Sie ist abgelaufen oder wurde schon benutzt. Beginnen Sie von vorn.',
+  sign_in_elsewhere:
+    'Diese Anmeldung lässt sich nicht abschließen: Sie wurde in einem anderen Browser begonnen. Beginnen Sie hier: {{where}}',
+  sign_in_server_gone: 'Diese Anmeldung lässt sich nicht abschließen: Den Server gibt es nicht mehr.',
+  sign_in_user:
+    'Diese Anmeldung lässt sich nicht abschließen: Wer sie begonnen hat, darf sich bei dem Server nicht mehr anmelden.',
+  sign_in_set_up_again:
+    'Diese Anmeldung lässt sich nicht abschließen: Der Server „{{server}}“ wurde inzwischen neu eingerichtet. Beginnen Sie von vorn.',
+  sign_in_no_code:
+    'Diese Anmeldung lässt sich nicht abschließen: In der Antwort fehlt der Code. Beginnen Sie von vorn.',
+  sign_in_refused:
+    'Die Anmeldung beim Server „{{server}}“ wurde dort abgelehnt{{why}}. Beginnen Sie von vorn, falls das ein Versehen war.',
+  provider_unknown: 'Diesen Anbieter gibt es nicht.',
+  provider_login_old: 'Diese Anmeldung wurde vor zu langer Zeit begonnen. Beginnen Sie in der App von vorn.',
+  provider_login_late: 'Diese Anmeldung hat zu lange gedauert. Beginnen Sie in der App von vorn.',
+  provider_login_elsewhere: 'Diese Anmeldung wurde nicht in diesem Browser begonnen, oder sie wurde schon benutzt.',
+  provider_logins_at_once: 'Gerade melden sich zu viele an. Versuchen Sie es noch einmal.',
+  provider_logins_failed:
+    'Zu viele Anmeldungen von dieser Adresse sind fehlgeschlagen. Versuchen Sie es später noch einmal.',
+  provider_refused:
+    '{{name}} hat Sie nicht eingelassen. Gehen Sie zurück zum Hub und beginnen Sie die Anmeldung von vorn, oder bitten Sie die Verwaltung von {{name}} um Zugang.',
+  provider_not_its_answer:
+    'Zu dieser Adresse schickt {{name}} niemanden. Gehen Sie zurück zum Hub und beginnen Sie die Anmeldung von vorn.',
+  provider_login_used:
+    '{{name}} kennt diese Anmeldung nicht mehr: Sie wurde schon benutzt oder hat zu lange gedauert. Gehen Sie zurück zum Hub und beginnen Sie von vorn.',
+  provider_away:
+    '{{name}} ist gerade nicht erreichbar, deshalb ist dort keine Anmeldung möglich. Warten Sie etwas und beginnen Sie dann von vorn.',
+  provider_login_failed:
+    'Die Anmeldung bei {{name}} ist fehlgeschlagen. Gehen Sie zurück zum Hub und beginnen Sie von vorn. Schlägt sie wieder fehl, wenden Sie sich an einen Admin des Hubs: Das Log nennt den Grund.',
+  provider_no_account:
+    'Sie haben kein Konto auf diesem Hub. Bitten Sie einen Admin um eine Einladung an die E-Mail-Adresse, die Ihr Anbieter bestätigt hat.',
+  provider_account_changed: 'Ihr Konto hat sich gerade geändert. Beginnen Sie von vorn.',
 };

@@ -1,0 +1,51 @@
+import type { PageTexts } from './en.ts';
+
+export const texts: PageTexts = {
+  notConnected: '未连接',
+  wentWrong: 'Hub 内部出错，日志中有更多信息。',
+  wentWrongBeginAgain: 'Hub 内部出错，日志中有更多信息。请重新开始。',
+  sentByOther: '此表单由另一个页面发送。请在应用中重新开始。',
+  sentByOtherOpenThis: '此表单由另一个页面发送。请直接打开本页的地址。',
+
+  username: '用户名',
+  password: '密码',
+  goOn: '继续',
+  code: '身份验证器应用的验证码，或恢复码',
+  recoveryCode: '恢复码',
+  usePasskey: '使用通行密钥',
+  noPasskey: '浏览器没有提供通行密钥。请重试，或使用验证码。',
+  oneAdmin: '使用密码登录（仅一位管理员可以）',
+  logInWith: '使用 {{provider}} 登录',
+
+  logIn: '登录 Tool Hub',
+  logInForApp: '{{client}} 想使用此 Tool Hub。请登录，以决定允许它做什么。',
+  noWayIn: '没有可用于此应用的登录方式。请联系管理员。',
+
+  letIn: '允许 {{client}} 进入？',
+  wantsToUse: '{{client}} 想以 {{user}} 的身份使用此 Hub 的工具。',
+  answerAt: '应答将发送到 {{host}}。',
+  notProved: '它没有证明自己的身份：任何应用都可以使用这个名称。',
+  proved: '它已证明自己的身份：{{host}} 为它担保。',
+  onlySays: '它没有证明自己是 {{host}} 的应用：你电脑上的任何应用都可以这样声称。',
+  asksFor: '它请求访问 {{resource}}。它可以列出并调用那里的内容，不能更改设置。',
+  asksForApi: '它请求访问 {{resource}}。它可以列出并调用那里的内容。',
+  reach: '它可以访问的内容',
+  everything: '你在那里可以使用的全部内容（除非在下面选择）',
+  onlyGroups: '仅这些分组',
+  onlyServers: '仅这些服务器',
+  more: '它还请求',
+  manage: '以你的权限管理此 Hub：服务器、分组、设置、日志，但不包括账户、密码、密钥和应用。',
+  manageAsAdmin: '你是管理员：它可以在运行 Hub 的机器上运行任何程序。',
+  allow: '允许',
+  deny: '拒绝',
+
+  notSignedIn: '登录未完成',
+  signIn: '登录 {{server}}',
+  signInLead: '请先向 Tool Hub 表明身份，然后会转到服务器要求你登录的地方。',
+  signInAfter: '{{link}}，然后在那里登录服务器。',
+  signedIn: '已登录 {{server}}',
+  signedInLead: 'Hub 正在连接它。你可以关闭此窗口。',
+
+  notLoggedIn: '登录未完成',
+  backToHub: '返回 Hub',
+};
