@@ -53,6 +53,7 @@ const overridden = (override: ToolOverride) => overrideProblems(tools, 't', over
 const fits = (schema: unknown, value: unknown) => compileSchema(schema)(value).problems.map(({ message }) => message);
 const pasted = (mcpServers: object) =>
   parseClientConfig(JSON.stringify({ mcpServers })).notes.map(({ message }) => message);
+const read = (text: string) => parseClientConfig(text).problems.map(({ message }) => message);
 const slot = { target: 'headers', name: 'X' } as const;
 
 const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined)[]])[] = [
@@ -140,6 +141,33 @@ const cases: readonly (readonly [ProblemCode, () => readonly (string | undefined
   ['value_allowed', () => server({ command: 'x', type: 'nope' })],
   ['pasted_renamed', () => pasted({ 'a b': { command: 'x' } })],
   ['pasted_renumbered', () => pasted({ 'a b': { command: 'x' }, 'a-b': { command: 'x' } })],
+  ['pasted_object', () => read('{"mcpServers": {"a": 1, "b": {"command": "x"}}}')],
+  ['pasted_object', () => read('{"mcpServers": {"a": {"command": "x", "env": []}}}')],
+  ['pasted_array', () => read('{"mcpServers": {}, "groups": {}}')],
+  ['pasted_texts', () => read('{"mcpServers": {"a": {"command": "x", "args": "y"}}}')],
+  ['pasted_text', () => read('{"mcpServers": {"a": {"command": "x", "args": [{}]}}}')],
+  ['pasted_some_text', () => read('{"mcpServers": {"a": {"url": 1}}}')],
+  ['pasted_missing', () => read('{"mcpServers": {"a": {"type": "http"}}}')],
+  ['pasted_no_start', () => read('{"mcpServers": {"a": {}, "b": {"command": "x"}}}')],
+  ['pasted_extension', () => read('{"context_servers": {"a": {"settings": {}}}}')],
+  ['pasted_program', () => read('{"mcpServers": {"a": {"command": 1}}}')],
+  ['pasted_neither', () => read('claude mcp add x')],
+  ['pasted_no_name', () => read('claude mcp add')],
+  ['pasted_quotes_json', () => read("claude mcp add-json x '{'")],
+  ['pasted_quotes', () => read("claude mcp add-json x '1'")],
+  [
+    'pasted_too_many',
+    () => read(JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [i, {}])) })),
+  ],
+  ['pasted_env_file', () => pasted({ a: { command: 'x', envFile: '.env' } })],
+  ['pasted_only_tools', () => pasted({ a: { command: 'x', includeTools: ['a'] } })],
+  ['pasted_transport', () => pasted({ a: { url: 'https://x.example', type: 'carrier pigeon' } })],
+  ['pasted_editor_variable', () => pasted({ a: { command: 'x', args: ['${workspaceFolder}'] } })],
+  ['type_object', () => server({ command: 'x', options: 1 })],
+  ['type_array', () => server({ command: 'x', args: 'y' })],
+  ['type_string', () => server({ command: 'x', args: [1] })],
+  ['type_boolean', () => server({ command: 'x', enabled: 'true' })],
+  ['unknown_member', () => server({ command: 'x', sandbox: { nope: 1 } })],
   ['pasted_unknown', () => parseClientConfig('some words').problems.map(({ message }) => message)],
   ['pasted_json', () => parseClientConfig('{"mcpServers": {').problems.map(({ message }) => message)],
 ];

@@ -101,7 +101,7 @@ export function issueText(issue: z.core.$ZodRawIssue, base: Path = []): string {
       return problemText('value_allowed', { values: allowed, found: shown(input, path) });
     }
     case 'unrecognized_keys':
-      return `has no such member: ${listed(issue.keys.map((key) => `"${key.slice(0, 50)}"`))}`;
+      return problemText('unknown_member', { names: listed(issue.keys.map((key) => `"${key.slice(0, 50)}"`)) });
     default:
       return `${unnamed} (${issue.code}), found ${found(input, path)}`;
   }

@@ -47,7 +47,7 @@ export function parseClientConfig(text: string): ClientConfig {
   const taken = new Set<string>();
   const servers: ImportedServer[] = [];
   if (found.length > coreLimits.importServers)
-    sink.problem('', `has ${found.length} servers; only the first ${coreLimits.importServers} were read`);
+    sink.problem('', problemText('pasted_too_many', { count: `${found.length}`, most: `${coreLimits.importServers}` }));
   for (const { name, raw, path } of found.slice(0, coreLimits.importServers)) {
     const entry = format === 'mcphub' ? asItIs(raw, path, sink) : readEntry(raw, path, inputs, sink);
     if (entry === undefined) continue;
@@ -63,7 +63,7 @@ const nothing: Recognised = { format: 'unknown', found: [], inputs: new Map() };
 
 function recognise(pasted: string, sink: Sink): Recognised {
   if (pasted.length > coreLimits.importChars) {
-    sink.problem('', `is longer than ${coreLimits.importChars} characters`);
+    sink.problem('', problemText('longer', { most: `${coreLimits.importChars}` }));
     return nothing;
   }
   const text = withoutFence(pasted.replace(/^\uFEFF/, '')).trim();
@@ -123,7 +123,7 @@ function unknown(sink: Sink): Recognised {
 /** An entry in the hub's own format: the settings module checks it, and every member of it counts. */
 function asItIs(raw: unknown, path: string, sink: Sink): { config: ServerEntry; requiredConfig: [] } | undefined {
   if (isObject(raw)) return { config: raw, requiredConfig: [] };
-  sink.problem(path, 'must be an object');
+  sink.problem(path, problemTable.pasted_object);
   return undefined;
 }
 

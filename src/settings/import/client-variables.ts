@@ -1,3 +1,4 @@
+import { problemText } from '../../core/problems.ts';
 import type { RequiredConfig } from '../server/required-config.ts';
 import { variableName } from '../server/variables.ts';
 import type { Inputs, Sink } from './sink.ts';
@@ -38,7 +39,7 @@ export function createTranslator(inputs: Inputs, sink: Sink): Translator {
         if (kind === undefined && name === 'userHome') return '${HOME}';
         if (kind === undefined && (name === 'pathSeparator' || name === '/')) return '/';
         if (kind !== undefined || editorVariables.has(name))
-          sink.note(path, `${whole} means something to the editor only; write what it stands for`);
+          sink.note(path, problemText('pasted_editor_variable', { found: whole }));
         return whole;
       },
     );

@@ -1,3 +1,4 @@
+import { problemTable, problemText } from '../../core/problems.ts';
 import { isObject } from '../../core/protocol/rpc.ts';
 import { parseLoose } from './loose-json.ts';
 import { splitLines } from './shell-words.ts';
@@ -67,7 +68,10 @@ function fromJson(json: string | undefined, name: string | undefined, path: stri
   const { value, error } = parseLoose(json ?? '');
   if (isObject(value))
     return { name: name ?? (typeof value['name'] === 'string' ? value['name'] : undefined), raw: value, path };
-  sink.problem(path, `must have the server as JSON in quotes${error === undefined ? '' : ` (${error})`}`);
+  sink.problem(
+    path,
+    error === undefined ? problemTable.pasted_quotes : problemText('pasted_quotes_json', { why: error }),
+  );
   return undefined;
 }
 
@@ -81,12 +85,12 @@ function fromAdd(words: readonly string[], path: string, sink: Sink): Found | un
   const { flags, positional } = readFlags(words);
   const [name, target, ...args] = positional;
   if (name === undefined) {
-    sink.problem(path, 'names no server');
+    sink.problem(path, problemTable.pasted_no_name);
     return undefined;
   }
   const url = flags.get('url')?.[0] ?? (/^https?:\/\//.test(target ?? '') ? target : undefined);
   if (url === undefined && target === undefined) {
-    sink.problem(at(path, name), 'has neither a command nor a URL');
+    sink.problem(at(path, name), problemTable.pasted_neither);
     return undefined;
   }
   const env = Object.fromEntries((flags.get('env') ?? []).map((pair) => cut(pair, '=')));

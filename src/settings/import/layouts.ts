@@ -64,13 +64,13 @@ function isServer(value: unknown): boolean {
 
 function hub(document: Record<string, unknown>, servers: Record<string, unknown>, sink: Sink): Layout {
   const { groups = [] } = document;
-  if (!Array.isArray(groups)) sink.problem('groups', 'must be an array');
+  if (!Array.isArray(groups)) sink.problem('groups', problemTable.pasted_array);
   for (const key of Object.keys(document)) {
     if (!['mcpServers', 'groups', '$schema'].includes(key)) sink.note(key, problemTable.pasted_member);
   }
   const usable = (Array.isArray(groups) ? groups : []).filter((group, i): group is Record<string, unknown> => {
     if (isObject(group)) return true;
-    sink.problem(at('groups', i), 'must be an object');
+    sink.problem(at('groups', i), problemTable.pasted_object);
     return false;
   });
   return { ...mapped('mcphub', servers, 'mcpServers'), groups: usable };

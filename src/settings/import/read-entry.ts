@@ -5,7 +5,7 @@ import { literal } from '../server/variables.ts';
 import { createTranslator, type Translator } from './client-variables.ts';
 import { splitWords } from './shell-words.ts';
 import { at, type Inputs, type Sink } from './sink.ts';
-import { problemTable } from '../../core/problems.ts';
+import { problemTable, problemText } from '../../core/problems.ts';
 
 export interface ReadEntry {
   readonly config: ServerEntry;
@@ -24,7 +24,7 @@ const ours = (
  */
 export function readEntry(raw: unknown, path: string, inputs: Inputs, sink: Sink): ReadEntry | undefined {
   if (!isObject(raw)) {
-    sink.problem(path, 'must be an object');
+    sink.problem(path, problemTable.pasted_object);
     return undefined;
   }
   const before = sink.problems.length;
@@ -57,7 +57,7 @@ function startOf(reader: Reader): ServerEntry | undefined {
   }
   if (type === 'stdio' || (type === undefined && url === undefined)) return stdioOf(reader);
   if (url === undefined) {
-    if (!('url' in raw)) sink.problem(at(path, 'url'), 'is missing');
+    if (!('url' in raw)) sink.problem(at(path, 'url'), problemTable.pasted_missing);
     return undefined;
   }
   if (!url.includes('${') && !isHttpUrl(url)) {
@@ -73,7 +73,7 @@ function stdioOf(reader: Reader): ServerEntry | undefined {
   const { raw, path, sink, translator } = reader;
   const { command, args, env } = spreadCommand(raw);
   if (typeof command !== 'string' || command.trim() === '') {
-    sink.problem(at(path, 'command'), command === undefined ? noStart(raw) : 'must be the name of a program');
+    sink.problem(at(path, 'command'), command === undefined ? noStart(raw) : problemTable.pasted_program);
     return undefined;
   }
   const list = textsOf({ ...reader, raw: { args } }, 'args');
@@ -105,9 +105,8 @@ function leaveToProgram(arg: string, env: Readonly<Record<string, string>> = {})
 
 function noStart(raw: Readonly<Record<string, unknown>>): string {
   // Zed: the extension brings its own program.
-  if ('settings' in raw || raw['source'] === 'extension')
-    return 'is missing: this is an extension of the editor, which the hub cannot start';
-  return 'is missing, and there is no url either';
+  if ('settings' in raw || raw['source'] === 'extension') return problemTable.pasted_extension;
+  return problemTable.pasted_no_start;
 }
 
 /** `command` may be the whole command line (opencode) or an object of its own (older files of Zed). */
@@ -144,7 +143,7 @@ function typeOf({ raw, path, sink }: Reader): 'stdio' | 'streamable-http' | 'sse
   // "remote" does not say which of the two transports, so both will be tried.
   if (word === 'remote' || word === 'openapi') return undefined;
   if (Object.hasOwn(types, word)) return types[word];
-  sink.note(at(path, key), `${JSON.stringify(raw[key])} is no transport we know; it was left out`);
+  sink.note(at(path, key), problemText('pasted_transport', { found: JSON.stringify(raw[key]) }));
   return undefined;
 }
 
@@ -173,7 +172,7 @@ function envOf(reader: Reader): { env?: Record<string, string> } {
     const name: unknown = isObject(variable) ? variable['name'] : variable;
     if (typeof name === 'string' && /^[A-Za-z_]\w*$/.test(name)) env[name] ??= `\${${name}}`;
   }
-  if ('envFile' in raw) reader.sink.note(at(reader.path, 'envFile'), 'is not read; its variables go into "env"');
+  if ('envFile' in raw) reader.sink.note(at(reader.path, 'envFile'), problemTable.pasted_env_file);
   return Object.keys(env).length > 0 ? { env } : {};
 }
 
@@ -189,7 +188,7 @@ function toolSwitches({ raw, path, sink }: Reader): { tools?: Record<string, { e
     Array.isArray(raw[key]) ? raw[key] : [],
   );
   const only = ['enabled_tools', 'includeTools'].find((key) => Array.isArray(raw[key]));
-  if (only !== undefined) sink.note(at(path, only), 'was left out: choose the tools in a group');
+  if (only !== undefined) sink.note(at(path, only), problemTable.pasted_only_tools);
   const names = off.filter((name): name is string => typeof name === 'string' && name !== '');
   return names.length > 0 ? { tools: Object.fromEntries(names.map((name) => [name, { enabled: false }])) } : {};
 }
@@ -235,7 +234,7 @@ function textMember({ raw, path, sink, translator }: Reader, ...keys: readonly s
   if (key === undefined) return undefined;
   const value = raw[key];
   if (typeof value === 'string' && value.trim() !== '') return translator.translate(value.trim(), at(path, key));
-  sink.problem(at(path, key), 'must be a text that is not empty');
+  sink.problem(at(path, key), problemTable.pasted_some_text);
   return undefined;
 }
 
@@ -243,13 +242,13 @@ function textsOf({ raw, path, sink, translator }: Reader, key: string): string[]
   const value = raw[key];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) {
-    sink.problem(at(path, key), 'must be an array of texts');
+    sink.problem(at(path, key), problemTable.pasted_texts);
     return undefined;
   }
   return value.map((item: unknown, i) => {
     const where = at(at(path, key), i);
     if (isScalar(item)) return translator.translate(String(item), where);
-    sink.problem(where, 'must be a text');
+    sink.problem(where, problemTable.pasted_text);
     return '';
   });
 }
@@ -258,7 +257,7 @@ function recordOf({ raw, path, sink, translator }: Reader, key: string): Record<
   const value = raw[key];
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) {
-    sink.problem(at(path, key), 'must be an object');
+    sink.problem(at(path, key), problemTable.pasted_object);
     return undefined;
   }
   const entries = Object.entries(value).filter(([, item]) => item !== null);
@@ -266,7 +265,7 @@ function recordOf({ raw, path, sink, translator }: Reader, key: string): Record<
     entries.map(([name, item]) => {
       const where = at(at(path, key), name);
       if (isScalar(item)) return [name, translator.translate(String(item), where)];
-      sink.problem(where, 'must be a text');
+      sink.problem(where, problemTable.pasted_text);
       return [name, ''];
     }),
   );
