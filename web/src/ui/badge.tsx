@@ -15,7 +15,7 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return (
     <span
       className={cx(
-        'inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium tracking-normal whitespace-nowrap',
+        'inline-flex max-w-full items-center gap-1 rounded-full px-2 py-px text-xs font-medium tracking-normal whitespace-nowrap max-sm:rounded-xl max-sm:whitespace-normal',
         tones[tone],
       )}
     >

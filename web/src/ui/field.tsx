@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { cx } from '../lib/cx.ts';
 import { controlClass, Select, type SelectProps } from './select.tsx';
 
-export const inputClass = cx(controlClass, 'w-full');
+export const inputClass = cx(controlClass, 'w-full text-ellipsis');
 
 /** The browser's own words, in our button. */
 export const fileClass = cx(

@@ -14,7 +14,7 @@ export type SelectProps = ComponentProps<'select'> & {
 /** The browser's own: it is the one every reader and every phone knows. */
 export function Select({ options, className, ...rest }: SelectProps) {
   return (
-    <select className={cx(controlClass, 'max-w-full pr-7', className)} {...rest}>
+    <select className={cx(controlClass, 'max-w-full pr-7 text-ellipsis max-sm:pr-2', className)} {...rest}>
       {options.map(({ value, label }) => (
         <option key={value} value={value}>
           {label}

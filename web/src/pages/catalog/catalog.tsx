@@ -64,7 +64,12 @@ export function Catalog() {
   return (
     <Page title={t('nav.catalog')} lead={t('catalog.lead')} actions={!boot.readonly && <Ways onOpen={open} />}>
       <div className="contents" onDragOver={allowFiles} onDrop={takeFile}>
-        <SearchBox label={t('catalog.box')} value={text} onChange={type} />
+        <SearchBox
+          label={t('catalog.box')}
+          placeholder={t(matchMedia('(max-width: 40rem)').matches ? 'catalog.boxShort' : 'catalog.box')}
+          value={text}
+          onChange={type}
+        />
         {typed && typed.kind !== 'registry' && !boot.readonly && (
           <div className="panel flex flex-wrap items-center gap-3 p-4">
             <p className="min-w-0 flex-1 basis-60 text-sm">{t(`catalog.typed.${typed.kind}`)}</p>

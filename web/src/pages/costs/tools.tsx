@@ -122,7 +122,7 @@ function Filters({ tools, known, isAll }: Pick<ToolTableProps, 'tools' | 'known'
       />
       <Select
         aria-label={t('activity.server')}
-        className="min-w-36 flex-1 sm:max-w-44"
+        className="min-w-36 flex-auto sm:max-w-44"
         value={server}
         onChange={({ target }) => narrow({ server: target.value })}
         options={[
@@ -132,14 +132,14 @@ function Filters({ tools, known, isAll }: Pick<ToolTableProps, 'tools' | 'known'
       />
       <Select
         aria-label={t('costs.which')}
-        className="min-w-32 flex-1 sm:flex-none"
+        className="min-w-32 flex-auto sm:flex-none"
         value={choice}
         onChange={({ target }) => narrow({ show: target.value })}
         options={shownChoices.map((value) => ({ value, label: t(`costs.choice.${value}`) }))}
       />
       <Select
         aria-label={t('costs.order')}
-        className="min-w-36 flex-1 sm:flex-none"
+        className="min-w-36 flex-auto sm:flex-none"
         value={order}
         onChange={({ target }) => narrow({ sort: target.value })}
         options={orders.map((value) => ({ value, label: t(`costs.orders.${value}`) }))}

@@ -148,7 +148,7 @@ interface RowProps {
   readonly onOverride: (server: string, tool: string) => void;
 }
 
-const box = 'accent-accent size-4 shrink-0 pointer-coarse:size-5';
+const box = 'accent-accent size-4 shrink-0 pointer-coarse:size-6';
 
 function Row(props: RowProps) {
   const { row, changeable, onSet } = props;

@@ -195,7 +195,7 @@ function Services({ service, entries, onChange }: ServicesProps) {
   return (
     <Select
       aria-label={t('logs.service')}
-      className="max-w-52"
+      className="sm:max-w-52"
       value={service}
       onChange={(event) => onChange(event.target.value)}
       options={[

@@ -3,6 +3,7 @@ import type { Texts } from '../../texts.ts';
 export const catalog: Texts['catalog'] = {
   lead: 'Server zum Hinzufügen: eine mitgelieferte Liste, die MCP-Registry, und was Sie auf dieser Seite einfügen oder ablegen.',
   box: 'Suchen, oder URL, Befehlszeile oder Einstellungen einfügen',
+  boxShort: 'Suchen oder einfügen',
   byHand: 'Von Hand',
   typed: {
     url: 'Das ist eine Adresse.',

@@ -148,7 +148,7 @@ export const servers: Texts['servers'] = {
     name: 'Name',
     nameHint: 'Wird Teil der Namen seiner Tools.',
     type: 'Wie ist er erreichbar?',
-    stdio: 'Programm auf dem Hub-Rechner (stdio)',
+    stdio: 'Programm auf dem Hub (stdio)',
     auto: 'Adresse (Streamable HTTP oder altes SSE)',
     'streamable-http': 'Adresse (Streamable HTTP)',
     sse: 'Adresse (altes SSE)',

@@ -140,7 +140,7 @@ export const smart: Texts['smart'] = {
   progressive: 'Schemas erst auf Nachfrage (Progressive Disclosure)',
   service: 'Wie die Bedeutung erkannt wird',
   provider: 'Embedding-Dienst',
-  builtin: 'Eingebaut: ohne Schlüssel, ohne Netzwerk',
+  builtin: 'Eingebaut (ohne Schlüssel/Netz)',
   openai: 'OpenAI oder kompatibel',
   azure_openai: 'Azure OpenAI',
   key: 'API-Schlüssel',

@@ -7,6 +7,7 @@ export const catalog = {
   about,
   lead: 'Servers to add: a list that comes with the hub, the MCP registry, and what you paste or drop on this page.',
   box: 'Search, or paste a URL, a command line or settings',
+  boxShort: 'Search or paste',
   byHand: 'By hand',
   typed: {
     url: 'This is an address.',

@@ -3,6 +3,7 @@ import type { Texts } from '../../texts.ts';
 export const catalog: Texts['catalog'] = {
   lead: 'Servidores para añadir: una lista incluida con el hub, el registro MCP, y lo que pegues o arrastres a esta página.',
   box: 'Buscar, o pegar una URL, una línea de comandos o una configuración',
+  boxShort: 'Buscar o pegar',
   byHand: 'A mano',
   typed: {
     url: 'Es una dirección.',

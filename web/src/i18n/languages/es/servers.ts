@@ -153,7 +153,7 @@ export const servers: Texts['servers'] = {
     name: 'Nombre',
     nameHint: 'Formará parte de los nombres de sus herramientas.',
     type: '¿Cómo se accede a él?',
-    stdio: 'Un programa en la máquina del hub (stdio)',
+    stdio: 'Programa en el hub (stdio)',
     auto: 'Una dirección (Streamable HTTP o el antiguo SSE)',
     'streamable-http': 'Una dirección (Streamable HTTP)',
     sse: 'Una dirección (el antiguo SSE)',

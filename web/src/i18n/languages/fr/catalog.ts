@@ -3,6 +3,7 @@ import type { Texts } from '../../texts.ts';
 export const catalog: Texts['catalog'] = {
   lead: 'Des serveurs à ajouter : une liste fournie avec le hub, le registre MCP, et ce que vous collez ou déposez sur cette page.',
   box: 'Rechercher, ou coller une URL, une ligne de commande ou une configuration',
+  boxShort: 'Rechercher ou coller',
   byHand: 'À la main',
   typed: {
     url: 'C’est une adresse.',

@@ -158,7 +158,7 @@ export const servers: Texts['servers'] = {
     name: 'Nom',
     nameHint: 'Fera partie du nom de ses outils.',
     type: 'Comment y accéder ?',
-    stdio: 'Un programme sur la machine du hub (stdio)',
+    stdio: 'Programme sur le hub (stdio)',
     auto: 'Une adresse (Streamable HTTP ou ancien SSE)',
     'streamable-http': 'Une adresse (Streamable HTTP)',
     sse: 'Une adresse (ancien SSE)',

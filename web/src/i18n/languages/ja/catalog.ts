@@ -3,6 +3,7 @@ import type { Texts } from '../../texts.ts';
 export const catalog: Texts['catalog'] = {
   lead: '追加できるサーバーです。ハブに付属のリスト、MCP レジストリ、このページへの貼り付けやドロップから追加できます。',
   box: '検索、または URL、コマンドライン、設定を貼り付け',
+  boxShort: '検索または貼り付け',
   byHand: '手動',
   typed: {
     url: 'これはアドレスです。',

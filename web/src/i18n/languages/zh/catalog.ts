@@ -1,6 +1,7 @@
 export const catalog = {
   lead: '可以添加的服务器：Hub 自带的列表、MCP 注册表，以及你粘贴或拖到此页的内容。',
   box: '搜索，或粘贴 URL、命令行或配置',
+  boxShort: '搜索或粘贴',
   byHand: '手动添加',
   typed: {
     url: '这是一个地址。',
