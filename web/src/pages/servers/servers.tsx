@@ -140,16 +140,16 @@ function Controls({ inState, order, dense, onDense, onChoose }: ControlsProps) {
   const narrow = (part: { q?: string; status?: string; sort?: string | undefined }) =>
     void navigate({ search: (old) => ({ ...old, ...part }), replace: true });
   return (
-    <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+    <div className="flex flex-wrap gap-2">
       <SearchBox
-        className="col-span-2 sm:max-w-80 sm:flex-1"
+        className="basis-full sm:max-w-80 sm:flex-1 sm:basis-0"
         label={t('servers.search')}
         value={q}
         onChange={(q) => narrow({ q })}
       />
       <Select
         aria-label={t('servers.status')}
-        className="w-full sm:w-auto"
+        className="flex-auto sm:flex-none"
         value={status}
         onChange={(event) => narrow({ status: event.target.value })}
         options={[
@@ -160,7 +160,7 @@ function Controls({ inState, order, dense, onDense, onChoose }: ControlsProps) {
       />
       <Select
         aria-label={t('servers.order')}
-        className="w-full sm:w-auto"
+        className="flex-auto sm:flex-none"
         value={order}
         onChange={({ target: { value } }) => narrow({ sort: value === 'problems' ? undefined : value })}
         options={orders.map((value) => ({ value, label: t(`servers.orders.${value}`) }))}
