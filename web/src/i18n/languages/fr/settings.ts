@@ -37,7 +37,7 @@ export const settings: Texts['settings'] = {
   },
   access: 'Accès',
   bearer: 'Les endpoints MCP demandent des identifiants',
-  bearerAuto: 'Seulement si le hub est joignable hors de cette machine',
+  bearerAuto: 'Si le hub est joignable d’ailleurs',
   bearerOn: 'Toujours',
   bearerOff: 'Jamais',
   openApi: 'Outils en simple HTTP (OpenAPI)',
@@ -47,7 +47,7 @@ export const settings: Texts['settings'] = {
   secondFactor: 'Second facteur pour la connexion par mot de passe',
   secondFactorHint:
     'Qui n’en a pas doit d’abord en configurer un. Pour les connexions via un fournisseur, c’est ce dernier qui s’en charge.',
-  secondFactorNo: 'Seulement pour ceux qui l’ont configuré',
+  secondFactorNo: 'Pour ceux qui l’ont configuré',
   secondFactorAdmins: 'Exigé des administrateurs',
   secondFactorEveryone: 'Exigé de tous',
   globalRoute: 'Un endpoint avec tous les serveurs (/mcp)',
