@@ -3,9 +3,9 @@ import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostOf, type OAuthClient } from '../../auth/oauth/client.ts';
 import type { Asked } from '../../auth/oauth/open-authorization.ts';
-import { errorText, type FactorAsked, HubError } from '../../core/errors.ts';
+import { errorText, HubError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
-import { loginFields, passwordForm, type passwordsFor } from '../frame/login-form.ts';
+import { loginFields, passwordForm, type passwordsFor, problemOf } from '../frame/login-form.ts';
 import { type OAuthPage, oauthPage } from '../frame/oauth-page.ts';
 import { type Content, type PageLanguage, pageLanguage } from '../frame/page-texts/page-language.ts';
 
@@ -41,21 +41,22 @@ function problemText(problem: Content | undefined): Content | '' {
 }
 
 export interface LoginPage {
-  readonly language: PageLanguage;
   readonly status: number;
   /** What the form carries of what the client asked for. */
   readonly request: string;
   readonly client: OAuthClient;
   readonly passwords: ReturnType<typeof passwordsFor>;
   readonly providers: readonly { readonly name: string; readonly href: string }[];
-  readonly problem?: Content | undefined;
-  /** Set after the password of a user who has a second factor. */
-  readonly asked?: FactorAsked | undefined;
+  /** Why the login before was none; after the password of a user who has a second factor, what is asked for. */
+  readonly error?: HubError;
 }
 
-export function loginPage(c: Context, page: LoginPage) {
-  const { language, status, request, client, passwords, providers, problem, asked } = page;
+export async function loginPage(c: Context, page: LoginPage) {
+  const { status, request, client, passwords, providers, error } = page;
+  const language = await pageLanguage(c);
   const { text, rich } = language;
+  const asked = error?.secondFactor;
+  const problem = error && problemOf(language, error);
   const form = html`<form method="post" action="authorize">
     <input type="hidden" name="request" value="${request}" />
     ${loginFields(language, asked)}
@@ -85,7 +86,6 @@ export interface Choice {
 }
 
 export interface ConsentPage {
-  readonly language: PageLanguage;
   readonly status: number;
   /** What the form carries of who logged in, and what the client asked for. */
   readonly login: string;
@@ -95,7 +95,8 @@ export interface ConsentPage {
   readonly isAdmin: boolean;
   readonly groups: readonly Choice[];
   readonly servers: readonly Choice[];
-  readonly problem?: Content;
+  /** Why what was chosen before could not be. */
+  readonly error?: HubError;
 }
 
 /** A document proves only who gets what is sent to a web server: any program on a computer can listen there. */
@@ -105,12 +106,14 @@ function proofOf({ text, rich }: PageLanguage, { id, isProven }: OAuthClient, { 
   return redirectUri.startsWith('https:') ? rich('proved', { host }) : rich('onlySays', { host });
 }
 
-export function consentPage(
+export async function consentPage(
   c: Context,
-  { language, status, login, client, asked, username, isAdmin, groups, servers, problem }: ConsentPage,
+  { status, login, client, asked, username, isAdmin, groups, servers, error }: ConsentPage,
 ) {
+  const language = await pageLanguage(c);
   const { text, rich } = language;
   const proof = proofOf(language, client, asked);
+  const problem = error && language.failure(error);
   const choices = (title: string, from: readonly Choice[]): Content | '' =>
     from.length === 0
       ? ''

@@ -17,8 +17,7 @@ import type { Settings } from '../../core/settings/settings.ts';
 import type { UserSettings } from '../../core/settings/user.ts';
 import { bodyText, limitBody } from '../frame/body.ts';
 import type { Arrived } from '../frame/client-address.ts';
-import { passwordsFor, principalFrom, problemOf, shownIn } from '../frame/login-form.ts';
-import { pageLanguage } from '../frame/page-texts/page-language.ts';
+import { passwordsFor, principalFrom, shownIn } from '../frame/login-form.ts';
 import { httpLimits } from '../limits.ts';
 import { askedIn, type Destination, destinationOf, type Place } from './asked.ts';
 import { answerWithPages, consentPage, loginPage, messagePage } from './authorize-pages.ts';
@@ -75,12 +74,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       const user = await options.byProxy(c);
       const claims = user && (await tokens.verify(await tokens.issue(user)));
       if (user && claims) return await askConsent(c, { user, asked, login: claims });
-      return loginPage(c, {
-        language: await pageLanguage(c),
-        status: 200,
-        client: to.client,
-        ...waysToLogIn(options, requests.make(asked)),
-      });
+      return await loginPage(c, { status: 200, client: to.client, ...waysToLogIn(options, requests.make(asked)) });
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error;
       return back(c, options, to, { error: error.error, error_description: error.message });
@@ -111,15 +105,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       if (!(error instanceof HubError)) throw error;
       if (error.retryAfterMs !== undefined) c.header('Retry-After', String(Math.ceil(error.retryAfterMs / 1000)));
       // Once more with all that the client asked for: the page may have been open for long.
-      const language = await pageLanguage(c);
-      const why = { problem: problemOf(language, error), asked: error.secondFactor };
-      return loginPage(c, {
-        language,
-        status: error.status,
-        client,
-        ...why,
-        ...waysToLogIn(options, requests.make(asked)),
-      });
+      return loginPage(c, { status: error.status, client, error, ...waysToLogIn(options, requests.make(asked)) });
     }
     security.info('login', { user: user.username, address });
     audit.record({ ...byUser(user, address), action: 'login', target: user.username });
@@ -131,8 +117,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
   async function askConsent(c: Context, { user, asked, login }: LoggedInFor & { readonly user: UserSettings }) {
     const { client } = await again(c, asked);
     const choices = choicesOf(settings(), user, asked.endpoint);
-    const page = { login: logins.make({ asked, login }), client, asked, ...choices };
-    return consentPage(c, { language: await pageLanguage(c), status: 200, ...page });
+    return consentPage(c, { status: 200, login: logins.make({ asked, login }), client, asked, ...choices });
   }
 
   async function decide(c: Context, form: URLSearchParams, ticket: LoggedInFor | undefined, text: string) {
@@ -151,8 +136,7 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
       chosen = chosenIn(form, asked, settings(), user);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
-      const language = await pageLanguage(c);
-      return consentPage(c, { ...page, language, status: error.status, problem: language.failure(error) });
+      return consentPage(c, { ...page, status: error.status, error });
     }
     const code = codeFor(user, ticket, client, chosen);
     const { clientName, clientHost, scope } = code.consent;

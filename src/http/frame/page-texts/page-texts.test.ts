@@ -9,7 +9,7 @@ test.each(pageTags)('%s has every text of the pages, with the values of the Engl
   const { texts, sentences } = await wordsOf(tag);
   expect(Object.keys(texts)).toEqual(Object.keys(english));
   for (const [key, text] of Object.entries(english))
-    expect(placesIn(texts[key as keyof typeof english]), key).toEqual(placesIn(text));
+    expect([key, placesIn(texts[key as keyof typeof english])]).toEqual([key, placesIn(text)]);
   expect(Object.values(texts).filter((text) => text.trim() === '')).toEqual([]);
   if (tag !== 'en') expect(Object.keys(sentences ?? {}).toSorted()).toEqual(Object.keys(sentenceTable).toSorted());
 });
