@@ -3,14 +3,14 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { api, login, userToken } from '../kit/api.ts';
 import { atEnd } from '../kit/at-end.ts';
 import { hostileStdio, temporaryFolder } from '../kit/hostile.ts';
 import { descendants } from '../kit/processes.ts';
 import { raw } from '../kit/raw.ts';
 import { failedStart, hubProcess, testHub } from '../kit/test-hub.ts';
-import type { TestHub } from '../kit/test-hub.ts';
+import type { HubProcess, TestHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 
 // What programs that the hub starts find of its secrets, and how secrets reach the hub without its environment.
@@ -69,32 +69,36 @@ function forged(secret: string): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
-test('a server that looks through /proc finds no secret of the hub, and can forge no token with what it finds', async () => {
-  const looker = spy();
-  const hub = await hubProcess({ mcpServers: { looker: looker.config }, env: secrets });
-  const found = await looker.found();
-  expect(found.parent).toBe(hub.pid);
-  const all = [found.own, ...Object.values(found.processes)].join('\n');
-  for (const [name, value] of Object.entries(secrets)) expect(all.includes(value), name).toBe(false);
-  // What the proof of the attack did.
-  const secret = /JWT_SECRET=([^\0]+)/.exec(found.processes[hub.pid] ?? '')?.[1] ?? 'nothing was found';
-  const asForged = (signedWith: string) =>
-    raw(new URL('/api/users', hub.url).href, {
-      method: 'GET',
-      headers: { authorization: `Bearer ${forged(signedWith)}` },
-    });
-  expect((await asForged(secret)).status).toBe(401);
-  expect((await asForged(secrets.JWT_SECRET)).status).toBe(200);
-  expect(hub.output()).not.toContain('can read');
-});
+describe('a server that looks through /proc, and sends the signal that opens the debugger of Node', () => {
+  let hub: HubProcess;
+  let found: Awaited<ReturnType<ReturnType<typeof spy>['found']>>;
+  beforeAll(async () => {
+    const looker = spy();
+    hub = await hubProcess({ mcpServers: { looker: looker.config }, env: secrets });
+    found = await looker.found();
+  });
 
-test('the signal that opens the debugger of Node opens none', async () => {
-  const looker = spy();
-  const hub = await hubProcess({ mcpServers: { looker: looker.config } });
-  await looker.found();
-  await until('the hub has got it', () => hub.output().includes('SIGUSR1 is ignored'));
-  expect(hub.output()).not.toContain('Debugger listening');
-  expect((await hub.health()).status).toBeDefined();
+  test('finds no secret of the hub, and can forge no token with what it finds', async () => {
+    expect(found.parent).toBe(hub.pid);
+    const all = [found.own, ...Object.values(found.processes)].join('\n');
+    for (const [name, value] of Object.entries(secrets)) expect(all.includes(value), name).toBe(false);
+    // What the proof of the attack did.
+    const secret = /JWT_SECRET=([^\0]+)/.exec(found.processes[hub.pid] ?? '')?.[1] ?? 'nothing was found';
+    const asForged = (signedWith: string) =>
+      raw(new URL('/api/users', hub.url).href, {
+        method: 'GET',
+        headers: { authorization: `Bearer ${forged(signedWith)}` },
+      });
+    expect((await asForged(secret)).status).toBe(401);
+    expect((await asForged(secrets.JWT_SECRET)).status).toBe(200);
+    expect(hub.output()).not.toContain('can read');
+  });
+
+  test('opens no debugger', async () => {
+    await until('the hub has got the signal', () => hub.output().includes('SIGUSR1 is ignored'));
+    expect(hub.output()).not.toContain('Debugger listening');
+    expect((await hub.health()).status).toBeDefined();
+  });
 });
 
 test('no process of the hub has them while the embedded database is made', async () => {

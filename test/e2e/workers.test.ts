@@ -24,7 +24,7 @@ import { raw, rpc, stream } from '../kit/raw.ts';
 import { setUpTotp } from '../kit/second-factor.ts';
 import { type Session, session } from '../kit/sessions.ts';
 import { hasSmallDisks, smallDisk } from '../kit/small-disk.ts';
-import { cli, failedStart, hubProcess, type HubProcess } from '../kit/test-hub.ts';
+import { cli, failedStart, hubProcess, type HubProcess, testHub } from '../kit/test-hub.ts';
 import { until } from '../kit/until.ts';
 import { zip } from '../kit/zip.ts';
 
@@ -625,43 +625,76 @@ describe('two workers', () => {
   });
 });
 
-test('more workers than before begin with the lists that the hub has saved, and start nothing for them', async () => {
+describe('one process, then two, then one again, on the same data', () => {
   const lazy = hostileStdio({ name: 'lazy' });
-  const env = { DB_URL: await (await sharedPostgres()).createDatabase() };
-  const { folder, ...first } = await hubProcess({
-    env,
-    systemConfig: { routing: { enableBearerAuth: false } },
-    mcpServers: { lazy: { ...lazy.config, startOnDemand: true, idleTimeoutMs: 300 } },
-  });
-  const isListed = async (hub: Pick<HubProcess, 'mcp'>) =>
-    ((await rpc(hub.mcp('lazy'), 'tools/list', {}, { headers: alone })).result?.tools ?? []).length > 0;
-  await until('it is listed', () => isListed(first));
-  await first.stop('SIGTERM');
-  expect(lazy.pids()).toHaveLength(1);
-  const several = await hubProcess({ folder, env: { ...env, WORKERS: '2' } });
-  await until('both workers are there', async () => (await reachable(several)) === 2);
-  expect(await Promise.all(times(8).map(() => isListed(several)))).toEqual(times(8).map(() => true));
-  expect(lazy.pids()).toHaveLength(1);
-  await several.stop('SIGTERM');
-});
-
-test('nothing is left when the first process is killed', async () => {
-  const servers = {
+  const others = {
     plain: hostileStdio({ name: 'plain' }),
     stubborn: hostileStdio({ name: 'stubborn', ignoreSigterm: true, ignoreEof: true }),
     alone: hostileStdio({ name: 'alone' }),
   };
-  const hub = await twoWorkers({
-    plain: servers.plain.config,
-    stubborn: servers.stubborn.config,
-    alone: { ...servers.alone.config, perSessionClient: true },
+  let env: Record<string, string>;
+  let several: HubProcess;
+  let before: Awaited<ReturnType<typeof setUp>>;
+  let during: typeof before;
+
+  const isListed = async (hub: Pick<HubProcess, 'mcp'>) =>
+    ((await rpc(hub.mcp('lazy'), 'tools/list', {}, { headers: alone })).result?.tools ?? []).length > 0;
+  const setUp = async (hub: Pick<HubProcess, 'url'>, username: string) => {
+    const { app } = await setUpTotp(hub, { token: await userToken(hub, await login(hub), username) });
+    return { app, username, password: passwordOf(username) };
+  };
+  const enters = async (hub: Pick<HubProcess, 'url'>, { app, ...credentials }: typeof before) => {
+    const asked = await api(hub, 'POST', '/auth/login', { body: credentials });
+    expect([asked.status, asked.body['error']], asked.text).toEqual([401, 'second_factor_required']);
+    const answer = await api(hub, 'POST', '/auth/login', { body: { ...credentials, code: app.code() } });
+    expect(answer.status, answer.text).toBe(200);
+  };
+
+  beforeAll(async () => {
+    // Without JWT_SECRET.
+    env = { DB_URL: await (await sharedPostgres()).createDatabase() };
+    const first = await hubProcess({
+      env,
+      systemConfig: { routing: { enableBearerAuth: false } },
+      mcpServers: { lazy: { ...lazy.config, startOnDemand: true, idleTimeoutMs: 300 } },
+    });
+    await until('it is listed', () => isListed(first));
+    before = await setUp(first, 'before');
+    await first.stop('SIGTERM');
+    expect(lazy.pids()).toHaveLength(1);
+    several = await hubProcess({ folder: first.folder, env: { ...env, WORKERS: '2' } });
+    await until('both workers are there', async () => (await reachable(several)) === 2);
   });
-  const one = await session(hub.mcp('alone'));
-  expect((await one.call('echo', { tag: 'its own' })).text).toContain('its own');
-  const family = descendants(hub.pid).map(({ pid }) => pid);
-  expect(family.length).toBeGreaterThanOrEqual(6);
-  await hub.stop('SIGKILL');
-  await until('all are gone', () => family.every((pid) => !isAlive(pid)));
+
+  test('more workers than before begin with the lists that the hub has saved, and start nothing for them', async () => {
+    expect(await Promise.all(times(8).map(() => isListed(several)))).toEqual(times(8).map(() => true));
+    expect(lazy.pids()).toHaveLength(1);
+  });
+
+  test('they know second factors from before', async () => {
+    await enters(several, before);
+    during = await setUp(several, 'during');
+  });
+
+  test('nothing is left when the first process is killed', async () => {
+    const admin = await login(several);
+    for (const [name, { config }] of Object.entries(others)) {
+      const own = { ...config, visibility: 'public', perSessionClient: name === 'alone' };
+      const made = await api(several, 'POST', '/servers', { token: admin, body: { name, config: own } });
+      expect(made.status, made.text).toBe(201);
+    }
+    await until('they run', () => Object.values(others).every((one) => one.pids().some(isAlive)));
+    const one = await session(several.mcp('alone'));
+    expect((await one.call('echo', { tag: 'its own' })).text).toContain('its own');
+    const family = descendants(several.pid).map(({ pid }) => pid);
+    expect(family.length).toBeGreaterThanOrEqual(6);
+    await several.stop('SIGKILL');
+    await until('all are gone', () => family.every((pid) => !isAlive(pid)));
+  });
+
+  test('one process knows second factors that several have set up', async () => {
+    await enters(await testHub({ folder: several.folder, env }), during);
+  });
 });
 
 describe('refused', () => {
@@ -684,37 +717,11 @@ describe('refused', () => {
   test('a port that is taken: one error, and all end', async () => {
     const databaseUrl = await (await sharedPostgres()).createDatabase();
     const PORT = String(await freePort());
-    const hub = await hubProcess({ env: { DB_URL: databaseUrl, PORT } });
+    await testHub({ env: { PORT } });
     const { code, output } = await failedStart({ env: { DB_URL: databaseUrl, PORT, WORKERS: '3' } });
     expect(code).not.toBe(0);
     expect(output.match(/the port is taken/g)).toHaveLength(1);
-    await hub.stop('SIGTERM');
   });
-});
-
-test('second factors are known with workers and without, where JWT_SECRET is not set', async () => {
-  const DB_URL = await (await sharedPostgres()).createDatabase();
-  const { folder, ...first } = await hubProcess({ env: { DB_URL } });
-  const admin = await login(first);
-  const setUp = async (hub: typeof first, username: string) => {
-    const { app } = await setUpTotp(hub, { token: await userToken(hub, admin, username) });
-    return { app, username, password: passwordOf(username) };
-  };
-  const enters = async (hub: typeof first, { app, ...credentials }: Awaited<ReturnType<typeof setUp>>) => {
-    const asked = await api(hub, 'POST', '/auth/login', { body: credentials });
-    expect([asked.status, asked.body['error']], asked.text).toEqual([401, 'second_factor_required']);
-    const answer = await api(hub, 'POST', '/auth/login', { body: { ...credentials, code: app.code() } });
-    expect(answer.status, `${answer.text}\n${hub.output()}`).toBe(200);
-  };
-  const before = await setUp(first, 'before');
-  await first.stop('SIGTERM');
-  const several = await hubProcess({ folder, env: { DB_URL, WORKERS: '2' } });
-  await enters(several, before);
-  const during = await setUp(several, 'during');
-  await several.stop('SIGTERM');
-  const after = await hubProcess({ folder, env: { DB_URL } });
-  await enters(after, during);
-  await after.stop('SIGTERM');
 });
 
 test.runIf(hasSmallDisks)('a first start of workers on a full disk keeps its secrets once there is room', async () => {
@@ -728,9 +735,8 @@ test.runIf(hasSmallDisks)('a first start of workers on a full disk keeps its sec
   disk.free();
   await until('it has recovered', async () => (await hub.health()).status === 'healthy');
   await hub.stop('SIGTERM');
-  const again = await hubProcess({ folder, env });
+  const again = await testHub({ folder, env: { DB_URL: env.DB_URL } });
   expect((await api(again, 'GET', '/servers', { token })).status).toBe(200);
-  await again.stop('SIGTERM');
 });
 
 describe('started by a cluster of Node', () => {
@@ -789,7 +795,7 @@ test('what a worker has left that is no more comes into the database', async () 
   room.close();
   await database.close();
   expect(readdirSync(left)).toHaveLength(1);
-  const hub = await hubProcess({ folder, mcpServers: {}, env: { DB_URL } });
+  const hub = await testHub({ folder, mcpServers: {}, env: { DB_URL } });
   const token = await login(hub);
   await until('it is in the activity', async () =>
     (await api(hub, 'GET', '/activities', { token })).text.includes('"behind"'),
