@@ -215,8 +215,8 @@ function groupFor(settings: Settings, name: string, who: Identity): GroupSetting
 
 /**
  * True for a group that is open to who reaches its servers, and a caller without a credential who reaches none of them:
- * its name must not be found by guessing (CONTRACT §4). One without a server that is there is hidden from outside alone:
- * on this machine it is no secret, and its clients hear what becomes of their lists.
+ * its name must not be found by guessing (CONTRACT §4). One without a server that is there is hidden from outside
+ * alone: on this machine it is no secret, and its clients hear what becomes of their lists.
  */
 function isHiddenOutside(settings: Settings, group: GroupSettings, who: Identity): boolean {
   if (who.kind !== 'anonymous' || group.visibility !== undefined) return false;

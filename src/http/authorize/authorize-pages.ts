@@ -60,7 +60,7 @@ export async function loginPage(c: Context, page: LoginPage) {
   const form = html`<form method="post" action="authorize">
     <input type="hidden" name="request" value="${request}" />
     ${loginFields(language, asked)}
-    <button>${text('goOn')}</button>
+    <button>${text('continueButton')}</button>
   </form>`;
   const content = html`<p>${rich('logInForApp', { client: strong(client.name) })}</p>
     ${problemText(problem)}

@@ -141,7 +141,7 @@ function formPage(
   const problem = error && problemOf(language, error);
   const fields = html`<form method="post">
     ${loginFields(language, asked)}
-    <button>${text('goOn')}</button>
+    <button>${text('continueButton')}</button>
   </form>`;
   const content = html`<p>${text('signInLead')}</p>
     ${problem === undefined ? '' : html`<p class="unhealthy" role="alert">${problem}</p>`}

@@ -48,8 +48,8 @@ export interface SuspendedCalls {
   /** Undefined when a limit is reached. */
   open(call: SuspendableCall): SuspendedCall | undefined;
   /**
-   * Goes on with a suspended call. Throws HubError `invalid_input`, and what `check` throws of the call, before anything
-   * is delivered: its client may come back again.
+   * Goes on with a suspended call. Throws HubError `invalid_input`, and what `check` throws of the call, before
+   * anything is delivered: its client may come back again.
    */
   resume(
     state: StateContent & { kind: 'parked' },

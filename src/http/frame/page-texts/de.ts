@@ -10,7 +10,7 @@ export const texts: PageTexts = {
 
   username: 'Benutzername',
   password: 'Passwort',
-  goOn: 'Weiter',
+  continueButton: 'Weiter',
   code: 'Code Ihrer Authenticator-App oder ein Wiederherstellungscode',
   recoveryCode: 'Wiederherstellungscode',
   usePasskey: 'Passkey verwenden',

@@ -8,7 +8,7 @@ export const english = {
 
   username: 'Username',
   password: 'Password',
-  goOn: 'Continue',
+  continueButton: 'Continue',
   code: 'Code of your authenticator app, or a recovery code',
   recoveryCode: 'Recovery code',
   usePasskey: 'Use a passkey',

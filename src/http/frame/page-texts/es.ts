@@ -9,7 +9,7 @@ export const texts: PageTexts = {
 
   username: 'Nombre de usuario',
   password: 'Contraseña',
-  goOn: 'Continuar',
+  continueButton: 'Continuar',
   code: 'Código de tu aplicación de autenticación, o un código de recuperación',
   recoveryCode: 'Código de recuperación',
   usePasskey: 'Usar una passkey',

@@ -9,7 +9,7 @@ export const texts: PageTexts = {
 
   username: 'Nom d’utilisateur',
   password: 'Mot de passe',
-  goOn: 'Continuer',
+  continueButton: 'Continuer',
   code: 'Code de votre application d’authentification, ou code de récupération',
   recoveryCode: 'Code de récupération',
   usePasskey: 'Utiliser une passkey',

@@ -9,7 +9,7 @@ export const texts: PageTexts = {
 
   username: 'ユーザー名',
   password: 'パスワード',
-  goOn: '続行',
+  continueButton: '続行',
   code: '認証アプリのコード、またはリカバリーコード',
   recoveryCode: 'リカバリーコード',
   usePasskey: 'パスキーを使用',

@@ -9,7 +9,7 @@ export const texts: PageTexts = {
 
   username: '用户名',
   password: '密码',
-  goOn: '继续',
+  continueButton: '继续',
   code: '身份验证器应用的验证码，或恢复码',
   recoveryCode: '恢复码',
   usePasskey: '使用通行密钥',
