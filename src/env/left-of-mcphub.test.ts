@@ -12,6 +12,12 @@ atEnd(() => rmSync(folder, { recursive: true }));
 const told = (source: Record<string, string>) =>
   leftOfMcphub(readEnv({ SETTINGS_PATH: join(folder, 'mcp_settings.json'), ...source }, folder));
 
+test.each(['OIDC_ISSUER', 'OIDC_DISCOVERY_URL'])('%s without a client is told', (name) => {
+  const issuer = { [name]: 'https://id.example' };
+  expect(told(issuer)).toEqual([expect.stringContaining(`${name} makes no login, since OIDC_CLIENT_ID is not set`)]);
+  expect(told({ ...issuer, OIDC_CLIENT_ID: 'hub' })).toEqual([]);
+});
+
 test('a variable of MCPHub that does nothing here is named, with what to do', () => {
   const lines = told({
     TOOL_CALL_GUARD_ENABLED: 'true',

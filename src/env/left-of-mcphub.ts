@@ -90,6 +90,11 @@ export function leftOfMcphub(env: Pick<Env, 'variables' | 'database' | 'settings
     told.push(
       'USE_DB has no effect: with DB_URL the settings are in the database. Leave DB_URL out to keep them in the file.',
     );
+  const issuer = ['OIDC_ISSUER', 'OIDC_DISCOVERY_URL'].find((name) => variables[name]?.trim());
+  if (issuer !== undefined && !variables['OIDC_CLIENT_ID']?.trim())
+    told.push(
+      `${issuer} makes no login, since OIDC_CLIENT_ID is not set: set it to the client that the provider has for this hub (docs/identity.md).`,
+    );
   // MCPHub puts its ending behind the name of the settings file; the key beside it may come from the environment.
   const values = `${settingsPath}.credentials.json`;
   if (existsSync(values))

@@ -693,6 +693,7 @@ describe('the pages', () => {
     expect((await authorize(client.address(), { decision: 'deny' })).searchParams.get('error')).toBe('access_denied');
     for (const reach of [[], ['nothing of that name']])
       await expect(authorize(client.address(), { username: 'ann', reach })).rejects.toThrow('No way back: 400');
+    await expect(authorize(client.address(), { decision: ['allow', 'deny'] })).rejects.toThrow('No way back: 400');
   });
 
   test('of two tabs do not disturb each other', async () => {

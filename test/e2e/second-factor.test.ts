@@ -175,7 +175,9 @@ describe.each(places)('a second factor kept %s', (where, env) => {
     // From everywhere, for one who knows the password; and for others it is a wrong password as before.
     const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.7' } };
     const other = await tryLogin(hub, { ...credentials, code: '111111' }, elsewhere);
-    expect([other.status, other.headers['retry-after']]).toEqual([429, '30']);
+    expect(other.status).toBe(429);
+    expect(Number(other.headers['retry-after'])).toBeLessThanOrEqual(30);
+    expect(Number(other.headers['retry-after'])).toBeGreaterThan(0);
     expect((await tryLogin(hub, { ...credentials, password: 'x', code: '111111' }, elsewhere)).status).toBe(401);
     // Logins that were only asked for the code do not count, wrong ones do.
     for (let i = 0; i < authLimits.loginFailuresPerAddress; i++)

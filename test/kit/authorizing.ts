@@ -26,7 +26,8 @@ export function submit(
 export interface Consenting {
   readonly username?: string;
   readonly password?: string;
-  readonly decision?: 'allow' | 'deny';
+  /** Two: both fields are sent. */
+  readonly decision?: 'allow' | 'deny' | readonly ('allow' | 'deny')[];
   readonly reach?: readonly string[];
   /** The boxes beside `reach` that are ticked. */
   readonly scope?: readonly string[];
@@ -38,7 +39,8 @@ export async function authorize(url: string, as: Consenting = {}): Promise<URL> 
   const password = as.password ?? (username === 'admin' ? 'correct horse' : passwordOf(username));
   const opened = await fetch(url, { redirect: 'manual' });
   const login = await submit(url, { ...fieldsOf(await opened.text()), username, password });
-  const fields = new URLSearchParams({ ...fieldsOf(await login.text()), decision });
+  const fields = new URLSearchParams(fieldsOf(await login.text()));
+  for (const one of [decision].flat()) fields.append('decision', one);
   for (const name of reach) fields.append('reach', name);
   for (const name of scope) fields.append('scope', name);
   const decided = await submit(url, fields);

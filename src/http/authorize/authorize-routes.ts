@@ -125,7 +125,9 @@ export function authorizeRoutes(options: AuthorizeOptions): Hono {
     if (!ticket || !user || !tokens.valid(ticket.login, user)) throw tooLate();
     const { asked } = ticket;
     const { client } = await again(c, asked);
-    const decision = form.get('decision');
+    const decisions = form.getAll('decision');
+    // Two at once are none.
+    const decision = decisions.length === 1 ? decisions[0] : undefined;
     const event = { ...byUser(user, addressOf(arrived(c))), action: 'grant.create', target: client.name };
     if (decision === 'deny') audit.record({ ...event, result: 'refused' });
     if (decision === 'deny') return back(c, options, asked, { error: 'access_denied' });
