@@ -129,6 +129,8 @@ describe('code', () => {
     ['const all = []; for (let i = 0; i < 60; i++) all.push(new Uint8Array(1e6)); return all.length', 'memory'],
     ['const all = []; while (true) all.push({})', 'memory'],
     ['const all = []; while (true) all.push(Promise.resolve(all))', 'memory'],
+    // There would be room for it: what is around the code is not in its bound.
+    ['return new ArrayBuffer(33 * 1024 * 1024).byteLength', 'memory'],
     ['const f = () => f(); f()', 'stack'],
     ['for (let i = 0; i < 9; i++) await tools.crm.find({ q: "x" })', '5 calls'],
     ['return await tools.crm.nothing()', 'no tool crm.nothing'],
@@ -137,6 +139,11 @@ describe('code', () => {
     ['await tools.crm.find({ q: "x".repeat(5e6) })', 'characters of arguments'],
   ])('%j is told why it ended', async (code, why) => {
     expect((await run(code)).error).toContain(why);
+  });
+
+  test('may take nearly all of its memory at once', async () => {
+    const bytes = 31 * 1024 * 1024;
+    expect((await run(`return new ArrayBuffer(${bytes}).byteLength`)).result).toBe(bytes);
   });
 
   test('that takes too long is ended, whatever it waits for', async () => {
