@@ -355,16 +355,31 @@ describe('a token', () => {
   });
 });
 
-test('a code works once, also when it is redeemed twice at the same time', async () => {
+test('a code works once, also when it is redeemed twice at the same time, and ends what it gave when it comes again', async () => {
   const client = await handClient(hub.url);
   const back = await authorize(client.address());
   expect(Object.fromEntries(back.searchParams)).toMatchObject({ state: 'some state', iss: hub.url });
   const wrong = await client.redeem(back, { code_verifier: 'x'.repeat(43) });
   expect([wrong.status, wrong.body.error]).toEqual([400, 'invalid_grant']);
-  const answers = await Promise.all([client.redeem(back), client.redeem(back), client.redeem(back)]);
+  const { body, status } = await client.redeem(back);
+  expect(status).toBe(200);
+  const access = body.access_token ?? '';
+  // Who does not prove to be the client ends nothing.
+  const other = await handClient(hub.url);
+  for (const refused of [
+    await client.redeem(back, { code_verifier: 'x'.repeat(43) }),
+    await client.redeem(back, { client_id: 'another' }),
+    await other.redeem(back),
+  ])
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(await tools(access)).toHaveLength(3);
+  const again = await client.redeem(back);
+  expect([again.status, again.body.error]).toEqual([400, 'invalid_grant']);
+  expect(await tools(access)).toBe(401);
+  expect((await client.refresh(body.refresh_token ?? '')).body.error).toBe('invalid_grant');
+  const next = await authorize(client.address());
+  const answers = await Promise.all([client.redeem(next), client.redeem(next), client.redeem(next)]);
   expect(statuses(answers)).toEqual([200, 400, 400]);
-  const good = answers.find(({ status }) => status === 200);
-  expect(await tools(good?.body.access_token ?? '')).toHaveLength(3);
 });
 
 test('a refresh token that is used again gives the same once more, and later ends the grant', async () => {

@@ -11,8 +11,8 @@ import { tokenRoutes, type TokenOptions } from './token-routes.ts';
 
 const verifier = 'v'.repeat(43);
 
-test('a client gets its tokens where those of one that it pushed out cannot be ended', async () => {
-  setLimits(authLimits, { consentsPerUser: 1 });
+/** The routes, and a client of ann's that redeems codes there: the status of the answer. */
+async function opened(revokeConsent: () => Promise<void>) {
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const authorization = await openAuthorization({
     secret: 's'.repeat(32),
@@ -28,7 +28,7 @@ test('a client gets its tokens where those of one that it pushed out cannot be e
     tokens: {
       issueApp: () => Promise.resolve('access'),
       valid: () => true,
-      revokeConsent: () => Promise.reject(new Error('no space')),
+      revokeConsent,
     },
     settings: () => ({ ...settings({}), users: [ann] }),
     publicUrl: { origin: () => 'http://hub.example' },
@@ -39,8 +39,8 @@ test('a client gets its tokens where those of one that it pushed out cannot be e
     log,
     security: log,
   } as unknown as TokenOptions);
-  const redeem = async (id: string): Promise<number> => {
-    const code = authorization.codes.make({
+  const codeOf = (id: string): string =>
+    authorization.codes.make({
       consent: {
         id,
         username: 'ann',
@@ -56,15 +56,34 @@ test('a client gets its tokens where those of one that it pushed out cannot be e
       challenge: hashOf(verifier),
       login: { username: 'ann', jti: id, issuedAt: 1, expiresAt: Number.POSITIVE_INFINITY },
     });
+  const redeem = async (code: string, code_verifier = verifier): Promise<number> => {
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       client_id: 'app',
-      code_verifier: verifier,
+      code_verifier,
       code,
     });
     return (await routes.request('/oauth/token', { method: 'POST', body }, { incoming: {} })).status;
   };
-  expect([await redeem('first'), await redeem('second')]).toEqual([200, 200]);
+  return { codeOf, redeem, record, log };
+}
+
+test('a client gets its tokens where those of one that it pushed out cannot be ended', async () => {
+  setLimits(authLimits, { consentsPerUser: 1 });
+  const { codeOf, redeem, record, log } = await opened(() => Promise.reject(new Error('no space')));
+  expect([await redeem(codeOf('first')), await redeem(codeOf('second'))]).toEqual([200, 200]);
   expect(record.mock.calls).toMatchObject([[{ action: 'grant.end', target: 'first' }]]);
   expect(log.error.mock.calls).toMatchObject([[expect.any(String), { client: 'first', error: 'no space' }]]);
+});
+
+test('a code that comes again with its verifier ends what it gave, which is on record once', async () => {
+  const revokeConsent = vi.fn(() => Promise.resolve());
+  const { codeOf, redeem, record } = await opened(revokeConsent);
+  const code = codeOf('first');
+  expect([await redeem(code), await redeem(code, 'x'.repeat(43))]).toEqual([200, 400]);
+  expect([revokeConsent.mock.calls, record.mock.calls]).toEqual([[], []]);
+  expect([await redeem(code), await redeem(code)]).toEqual([400, 400]);
+  expect(revokeConsent).toHaveBeenCalledWith('ann', 'first');
+  const after = { why: 'its code was used again' };
+  expect(record.mock.calls).toMatchObject([[{ action: 'grant.end', target: 'first', via: 'oauth', after }]]);
 });

@@ -78,6 +78,16 @@ export function tokenRoutes(options: TokenOptions): Hono {
     return new OAuthRefusal('invalid_client', 'This hub does not know the client, or no longer. Register it again.');
   }
 
+  /** Ends all tokens of a consent of which something was used again that works once. */
+  async function endReplayed(c: Context, consent: Consent, what: 'code' | 'refresh token'): Promise<void> {
+    const ended = await endConsent(consent, { consents, tokens });
+    security.warn(`${what} used again; the client has to be let in again`, {
+      user: ended?.username,
+      client: ended?.clientName,
+    });
+    if (ended) recordEnd(c, ended, options, { why: `its ${what} was used again` });
+  }
+
   async function redeem(c: Context, form: URLSearchParams, clientId: string) {
     const code = codes.read(single(form, 'code'));
     const refused = new OAuthRefusal('invalid_grant', 'The code is not valid, or no longer.');
@@ -93,9 +103,12 @@ export function tokenRoutes(options: TokenOptions): Hono {
     if (!user || !tokens.valid(code.login, user)) throw refused;
     const at = Date.now();
     const consent = { ...code.consent, createdAt: at, usedAt: at, generation: 1, rotatedAt: at };
-    // Tokens that it gave go on working: with the verifier, only the client itself can have sent it again.
     const pushedOut = await consents.add(consent);
-    if (pushedOut === undefined) throw refused;
+    if (pushedOut === undefined) {
+      // With the verifier two had it who are the client, or say so. One of them may be a thief (RFC 6749 §4.1.2).
+      await endReplayed(c, consent, 'code');
+      throw refused;
+    }
     for (const one of pushedOut) await shutOut(c, one, options);
     return answer(c, form, user, consent);
   }
@@ -111,12 +124,7 @@ export function tokenRoutes(options: TokenOptions): Hono {
       throw new OAuthRefusal('invalid_scope', 'The user did not let this client have the scope api.');
     const rotation = await consents.rotate(id, generation);
     if (rotation.kind === 'replayed') {
-      const ended = await endConsent(rotation.consent, { consents, tokens });
-      security.warn('refresh token used again; the client has to be let in again', {
-        user: ended?.username,
-        client: ended?.clientName,
-      });
-      if (ended) recordEnd(c, ended, options, { why: 'its refresh token was used again' });
+      await endReplayed(c, rotation.consent, 'refresh token');
     }
     if (rotation.kind !== 'good') throw refused;
     const user = userOf(rotation.consent, options);
