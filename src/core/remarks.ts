@@ -36,6 +36,8 @@ export const remarkTable = {
   policy_permit: 'is a permit, which has no effect: what a caller reaches is allowed unless a forbid fits',
   policy_permit_asks: 'has @approve on a permit; it belongs on a forbid',
   policy_asks_unnamed: 'has @approve without a name: "caller", "admin" or the name of a group',
+  policy_scope_address:
+    'compares context.scope with "{{name}}": it is the name of the group or server alone, whatever is before it in the address; context.mode is "tools", "smart" or "code"',
   policy_context: 'asks for context.{{name}}, which calls do not have ({{members}})',
   policy_no_action: '{{entity}} is no action. There are: {{actions}}.',
   policy_no_server: 'There is no server "{{name}}" ({{entity}}).',

@@ -13,6 +13,7 @@ export const query: PolicyResource = {
 };
 export const context: PolicyContext = {
   arguments: {},
+  mode: 'tools',
   scope: '',
   client: 'agent',
   address: '10.1.2.3',

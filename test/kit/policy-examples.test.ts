@@ -22,7 +22,7 @@ function judged(name: Name, { tool, args = {}, destructive = false, readOnly = f
     principal: { type: 'User', id: 'ann', groups, role: 'user', name: 'ann' },
     action: 'call',
     resource: { type: 'Tool', server, key, readOnly, destructive, openWorld: false },
-    context: { arguments: args, scope: '', client: undefined, address, time: 0 },
+    context: { arguments: args, scope: '', mode: 'tools', client: undefined, address, time: 0 },
   }).kind;
 }
 

@@ -16,6 +16,7 @@ import type { CallLimits } from '../settings/governance.ts';
 import type { ItemSettings } from '../settings/server.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type IssuedPrincipal, type Principal, principalId } from './principal.ts';
+import { groupNamed } from './endpoint.ts';
 import { userOf } from './identity.ts';
 import { groupOf, groupsOf } from './rules.ts';
 import { type Scope, scopeId } from './scope.ts';
@@ -108,7 +109,17 @@ const typeOf = { call: 'Tool', readResource: 'Resource', getPrompt: 'Prompt' } a
 
 function judgedBy(policies: PolicySet, question: CallQuestion): PolicyVerdict {
   const { settings, principal, scope, action, args, client, address, now, unclear } = question;
-  const context: PolicyContext = { arguments: args, scope: scopeId(scope), client, address, time: now };
+  const context: PolicyContext = {
+    arguments: args,
+    // Looked up only where a policy reads it.
+    get scope() {
+      return endpointName(settings, principal, scope);
+    },
+    mode: scope.kind === 'smart' ? (scope.code ? 'code' : 'smart') : 'tools',
+    client,
+    address,
+    time: now,
+  };
   return policies.judge({
     principal: policyPrincipal(settings, principal),
     action,
@@ -116,6 +127,18 @@ function judgedBy(policies: PolicySet, question: CallQuestion): PolicyVerdict {
     context,
     unclear,
   });
+}
+
+/**
+ * What policies call an endpoint: the name of its group or server, whatever the address is (`/mcp/dev`, the id of the
+ * group, `/mcp/$smart/dev`, `/mcp/$code/dev`); empty for all servers. A server whose name a group has too keeps its
+ * `$server/`: who trusts the group has not said so of the server.
+ */
+function endpointName(settings: Settings, principal: Principal, scope: Scope): string {
+  if (scope.kind === 'all') return '';
+  if (scope.kind === 'server') return groupNamed(settings, scope.name) ? scopeId(scope) : scope.name;
+  const name = scope.kind === 'smart' ? scope.group : scope.name;
+  return name === undefined ? '' : (groupOf(settings, principal, scope)?.name ?? name);
 }
 
 const principals = new WeakMap<Settings, Map<string, PolicyPrincipal>>();

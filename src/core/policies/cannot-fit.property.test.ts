@@ -34,7 +34,7 @@ test('what JavaScript takes for not fitting does not fit for Cedar', () => {
           principal: { type: 'User', id: 'ann', groups: [], role: 'user', name: 'ann' },
           action: 'call',
           resource: { type: 'Tool', server: 'db', key: 'query', readOnly: false, destructive: true, openWorld: true },
-          context: { arguments: args, scope: '', client: 'agent', address: undefined, time: 0 },
+          context: { arguments: args, scope: '', mode: 'tools' as const, client: 'agent', address: undefined, time: 0 },
         });
         expect(verdict, `${text} ${JSON.stringify(args)}`).toMatchObject({ kind: 'none' });
       },

@@ -43,7 +43,7 @@ describe('the same question is asked once', () => {
     const first = call(sql('DROP'));
     expect(first).toEqual(refused);
     const { asked } = engine();
-    const others = { scope: 'x', client: undefined, address: undefined, time: 0 };
+    const others = { scope: 'x', mode: 'tools' as const, client: undefined, address: undefined, time: 0 };
     expect(call(sql('DROP', { context: others }))).toBe(first);
     expect(call({ args: { sql: 'DROP', other: 1 } })).toBe(first);
     expect(call(sql('DROP', { principal: { ...ann } }))).toBe(first);

@@ -43,7 +43,10 @@ export interface PolicyResource {
 /** What else policies can ask of a call. Undefined: not known. */
 export interface PolicyContext {
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The name of the endpoint's group or server; empty for all servers. */
   readonly scope: string;
+  /** How tools are called there: one by one, found by a search, or by code. */
+  readonly mode: 'tools' | 'smart' | 'code';
   readonly client: string | undefined;
   /** An IP address. */
   readonly address: string | undefined;
@@ -307,14 +310,13 @@ function verdictsOf(
 }
 
 /** What the rules read of the context, in Cedar's JSON. Throws `NotJudgeable`. */
-function contextOf(
-  slice: Slice,
-  { arguments: args, scope, client, address, time }: PolicyContext,
-): Record<string, unknown> {
+function contextOf(slice: Slice, asked: PolicyContext): Record<string, unknown> {
+  const { arguments: args, mode, client, address, time } = asked;
   const { members } = slice;
   const context: Record<string, unknown> = {};
   if (members.has('arguments')) context['arguments'] = argumentsOf(args, slice);
-  if (members.has('scope')) context['scope'] = scope;
+  if (members.has('scope')) context['scope'] = asked.scope;
+  if (members.has('mode')) context['mode'] = mode;
   if (members.has('client') && client !== undefined) context['client'] = client;
   if (members.has('address') && address !== undefined) context['address'] = { __extn: { fn: 'ip', arg: address } };
   if (members.has('time')) context['time'] = { __extn: { fn: 'datetime', arg: new Date(time).toISOString() } };

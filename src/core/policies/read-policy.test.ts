@@ -167,7 +167,7 @@ describe('brackets', () => {
 });
 
 describe('what a policy reads', () => {
-  const everything = ['arguments', 'scope', 'client', 'address', 'time'];
+  const everything = ['arguments', 'scope', 'mode', 'client', 'address', 'time'];
   test.each<readonly [string, readonly string[], readonly string[] | 'all']>([
     ['true', [], []],
     ['principal.role == "admin" && principal has name', [], []],
@@ -219,7 +219,9 @@ describe('what a policy reads', () => {
 describe('what does not do what its author may expect is said', () => {
   const permit = 'is a permit, which has no effect: what a caller reaches is allowed unless a forbid fits';
   const unnamed = 'has @approve without a name: "caller", "admin" or the name of a group';
-  const strange = 'asks for context.tool, which calls do not have (arguments, scope, client, address, time)';
+  const strange = 'asks for context.tool, which calls do not have (arguments, scope, mode, client, address, time)';
+  const address = (name: string) =>
+    `compares context.scope with "${name}": it is the name of the group or server alone, whatever is before it in the address; context.mode is "tools", "smart" or "code"`;
   test.each<readonly [string, readonly string[]]>([
     [plain, []],
     [when('context has arguments && context.scope == ""'), []],
@@ -232,6 +234,12 @@ describe('what does not do what its author may expect is said', () => {
     ['@approve forbid(principal, action, resource);', [unnamed]],
     ['@approve(" ") forbid(principal, action, resource);', [unnamed]],
     [when('context.tool == "x" && context.tool == "y"'), [strange]],
+    [
+      when('["$smart", "dev"].contains(context.scope) || context.scope like "$code/*"'),
+      [address('$smart'), address('$code/*')],
+    ],
+    [when('context.scope == "$smarter" || context.client == "dev"'), []],
+    [when('context.client == "$smart/x"'), []],
   ])('%s', (text, messages) => {
     const { warnings, problems } = readPolicy(`${plain}\n\n  ${text}\n${plain}`);
     expect(problems).toEqual([]);

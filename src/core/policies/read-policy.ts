@@ -188,7 +188,25 @@ function pathOf(expr: Expr): readonly string[] | undefined {
 }
 
 /** What a policy can ask of a call besides who calls what. */
-export const contextMembers = ['arguments', 'scope', 'client', 'address', 'time'] as const;
+export const contextMembers = ['arguments', 'scope', 'mode', 'client', 'address', 'time'] as const;
+
+/** Texts of a policy that are addresses of endpoints, where their names are meant. Each once. */
+function addressesIn(json: unknown): string[] {
+  const found = new Set<string>();
+  const look = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (/^\$(?:smart|code)(?:\/|$)/.test(value)) found.add(value.slice(0, 100));
+      return;
+    }
+    if (typeof value !== 'object' || value === null) return;
+    const { pattern } = value as { readonly pattern?: unknown };
+    // A piece for each character; one that stands for any text is no object.
+    if (Array.isArray(pattern)) look(pattern.map((one) => (isObject(one) ? String(one['Literal']) : '*')).join(''));
+    for (const one of Object.values(value)) look(one);
+  };
+  look(json);
+  return [...found];
+}
 
 function advice(statements: readonly Statement[], text: string): PolicyWarning[] {
   return statements.flatMap(({ text: part, json, approve, reads }) => {
@@ -202,6 +220,7 @@ function advice(statements: readonly Statement[], text: string): PolicyWarning[]
       ...(json.effect === 'permit' ? [warn('policy_permit')] : []),
       ...(json.effect === 'permit' && approve !== undefined ? [warn('policy_permit_asks')] : []),
       ...(approve === '' ? [warn('policy_asks_unnamed')] : []),
+      ...(reads.members.has('scope') ? addressesIn(json).map((name) => warn('policy_scope_address', { name })) : []),
       ...strange.map((name) => warn('policy_context', { name, members: contextMembers.join(', ') })),
     ];
   });

@@ -29,6 +29,8 @@ export const remarks: HubTexts['remarks'] = {
     'permit hat keine Wirkung: Worauf ein Aufrufer Zugriff hat, ist erlaubt, solange kein forbid zutrifft.',
   policy_permit_asks: '@approve steht bei einem permit; es gehört zu einem forbid.',
   policy_asks_unnamed: 'Bei @approve fehlt der Name: "caller", "admin" oder eine Gruppe.',
+  policy_scope_address:
+    'context.scope wird mit „{{name}}“ verglichen: Es ist nur der Name der Gruppe oder des Servers, was auch immer in der Adresse davor steht; context.mode ist "tools", "smart" oder "code".',
   policy_context: 'context.{{name}} gibt es bei Aufrufen nicht; es gibt {{members}}.',
   policy_no_action: '{{entity}} ist keine Aktion. Es gibt {{actions}}.',
   policy_no_server: 'Es gibt keinen Server „{{name}}“ ({{entity}}).',

@@ -29,6 +29,8 @@ export const remarks: HubTexts['remarks'] = {
     'permit no tiene efecto: lo que está al alcance de quien llama se permite mientras no se cumpla un forbid.',
   policy_permit_asks: '@approve está en un permit; su lugar es un forbid.',
   policy_asks_unnamed: 'A @approve le falta el nombre: "caller", "admin" o un grupo.',
+  policy_scope_address:
+    'Compara context.scope con «{{name}}»: es solo el nombre del grupo o del servidor, sin lo que lo precede en la dirección; context.mode es "tools", "smart" o "code".',
   policy_context: 'Las llamadas no tienen context.{{name}}; tienen {{members}}.',
   policy_no_action: '{{entity}} no es una acción. Hay {{actions}}.',
   policy_no_server: 'No hay ningún servidor «{{name}}» ({{entity}}).',

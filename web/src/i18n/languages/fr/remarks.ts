@@ -29,6 +29,8 @@ export const remarks: HubTexts['remarks'] = {
     'permit n’a pas d’effet : ce à quoi un appelant a accès est autorisé tant qu’aucun forbid ne s’applique.',
   policy_permit_asks: '@approve est sur un permit ; sa place est sur un forbid.',
   policy_asks_unnamed: '@approve n’a pas de nom : "caller", "admin" ou un groupe.',
+  policy_scope_address:
+    'Compare context.scope à « {{name}} » : c’est seulement le nom du groupe ou du serveur, sans ce qui le précède dans l’adresse ; context.mode est "tools", "smart" ou "code".',
   policy_context: 'Les appels n’ont pas context.{{name}} ; ils ont {{members}}.',
   policy_no_action: '{{entity}} n’est pas une action. Il y a {{actions}}.',
   policy_no_server: 'Il n’y a pas de serveur « {{name}} » ({{entity}}).',

@@ -29,6 +29,8 @@ export const remarks: HubTexts['remarks'] = {
     'permit には効果がありません。当てはまる forbid がない限り、呼び出し元がアクセスできるものは許可されます。',
   policy_permit_asks: '@approve が permit に付いています。forbid に付けてください。',
   policy_asks_unnamed: '@approve に名前がありません: "caller"、"admin"、またはグループ名を指定してください。',
+  policy_scope_address:
+    'context.scope を「{{name}}」と比べています。context.scope はグループまたはサーバーの名前だけで、アドレスでその前にあるものは含みません。context.mode は "tools"、"smart"、"code" のいずれかです。',
   policy_context: '呼び出しに context.{{name}} はありません（あるもの: {{members}}）。',
   policy_no_action: '{{entity}} というアクションはありません。あるもの: {{actions}}。',
   policy_no_server: 'サーバー「{{name}}」はありません（{{entity}}）。',

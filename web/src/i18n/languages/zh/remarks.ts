@@ -28,6 +28,8 @@ export const remarks: HubTexts['remarks'] = {
   policy_permit: 'permit 不起作用：只要没有符合的 forbid，调用者有权访问的内容就允许调用。',
   policy_permit_asks: '@approve 写在了 permit 上，应写在 forbid 上。',
   policy_asks_unnamed: '@approve 缺少名称："caller"、"admin" 或分组名。',
+  policy_scope_address:
+    'context.scope 与“{{name}}”比较：它只是分组或服务器的名称，不含地址中在它前面的部分；context.mode 为 "tools"、"smart" 或 "code"。',
   policy_context: '调用没有 context.{{name}}，只有 {{members}}。',
   policy_no_action: '{{entity}} 不是操作。可用的有：{{actions}}。',
   policy_no_server: '没有名为“{{name}}”的服务器（{{entity}}）。',
