@@ -23,6 +23,7 @@ export const problemTable = {
   server_name_letters: 'may consist of letters, digits, ".", "_" and "-" only',
   server_name_dots: 'must not begin with "." or contain ".."',
   password_or_email: 'is required, or the e-mail address of a user who logs in at a provider',
+  email_form: 'must be an e-mail address, such as ann@example.com',
   password_common: 'is among the most common passwords, or nearly one of them. Choose another one',
   password_name: 'is the user name, or nearly. Choose another one',
   password_product: 'is the name of this program, or nearly. Choose another one',

@@ -104,7 +104,7 @@ describe('changing and deleting users', () => {
     });
     updateUser(draft, 'admin', update({ isAdmin: true }));
     expect(draft.users?.[0]).toEqual({ username: 'admin', password: 'h', isAdmin: true, role: 'admin', ssoUserId: 7 });
-    expect(() => updateUser(draft, 'bob', update({ email: 'x' }))).toThrow(
+    expect(() => updateUser(draft, 'bob', update({ email: 'x@example.com' }))).toThrow(
       code('not_found', 'There is no user "bob".'),
     );
   });

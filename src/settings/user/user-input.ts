@@ -33,7 +33,12 @@ const more = {
   isAdmin: z.boolean().nullish(),
   servers: namesInput.nullish(),
   groups: namesInput.nullish(),
-  email: z.string().trim().max(coreLimits.emailChars).nullish(),
+  email: z
+    .string()
+    .trim()
+    .max(coreLimits.emailChars)
+    .regex(/^(?:[^\s@\p{C}]+@[^\s@\p{C}]+)?$/u, problemTable.email_form)
+    .nullish(),
   limits: callLimitsInput.nullish(),
 };
 

@@ -17,6 +17,7 @@ export const problems: ProblemTexts = {
   group_name_letters: 'Erlaubt sind Buchstaben, Ziffern, „.“, „_“, „-“ und Leerzeichen in der Mitte.',
   server_name_letters: 'Erlaubt sind nur Buchstaben von A bis Z, Ziffern, „.“, „_“ und „-“.',
   server_name_dots: 'Darf nicht mit „.“ beginnen und kein „..“ enthalten.',
+  email_form: 'Geben Sie eine E-Mail-Adresse an, zum Beispiel ann@example.com.',
   password_or_email:
     'Geben Sie ein Passwort an, oder die E-Mail-Adresse, wenn sich der Benutzer bei einem Anbieter anmeldet.',
   password_common: 'Es gehört zu den häufigsten Passwörtern oder ist einem davon sehr ähnlich. Wählen Sie ein anderes.',

@@ -17,6 +17,7 @@ export const problems: ProblemTexts = {
   group_name_letters: 'Solo se permiten letras, números, «.», «_», «-» y espacios interiores.',
   server_name_letters: 'Solo se permiten letras sin acentos, números y «.», «_», «-».',
   server_name_dots: 'No puede empezar por «.» ni contener «..».',
+  email_form: 'Indica una dirección de correo electrónico, por ejemplo ann@example.com.',
   password_or_email: 'Indica una contraseña, o el correo electrónico si el usuario inicia sesión con un proveedor.',
   password_common: 'Es una de las contraseñas más comunes, o casi. Elige otra.',
   password_name: 'Es el nombre de usuario, o casi. Elige otra.',

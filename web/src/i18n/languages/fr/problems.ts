@@ -17,6 +17,7 @@ export const problems: ProblemTexts = {
   group_name_letters: 'Seuls les lettres, les chiffres, « . », « _ », « - » et les espaces intérieurs sont permis.',
   server_name_letters: 'Seuls les lettres sans accent, les chiffres et « . », « _ », « - » sont permis.',
   server_name_dots: 'Ne doit ni commencer par « . » ni contenir « .. ».',
+  email_form: 'Indiquez une adresse e-mail, par exemple ann@example.com.',
   password_or_email: 'Indiquez un mot de passe, ou l’adresse e-mail si l’utilisateur se connecte via un fournisseur.',
   password_common: 'Il fait partie des mots de passe les plus courants, ou en est très proche. Choisissez-en un autre.',
   password_name: 'C’est le nom d’utilisateur, ou presque. Choisissez-en un autre.',

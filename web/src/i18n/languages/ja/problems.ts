@@ -17,6 +17,7 @@ export const problems: ProblemTexts = {
   group_name_letters: '使えるのは文字、数字、「.」「_」「-」と途中の空白だけです。',
   server_name_letters: '使えるのは英字、数字、「.」「_」「-」だけです。',
   server_name_dots: '「.」で始めることも、「..」を含めることもできません。',
+  email_form: 'メールアドレスを入力してください（例: ann@example.com）。',
   password_or_email:
     'パスワードを入力するか、プロバイダーでログインするユーザーの場合はメールアドレスを入力してください。',
   password_common: 'よく使われるパスワードと同じか、よく似ています。別のものにしてください。',

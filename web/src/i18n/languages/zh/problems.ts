@@ -18,6 +18,7 @@ export const problems: ProblemTexts = {
   group_name_letters: '只能包含字母、数字、“.”、“_”、“-”，以及中间的空格。',
   server_name_letters: '只能包含英文字母、数字、“.”、“_”和“-”。',
   server_name_dots: '不能以“.”开头，也不能包含“..”。',
+  email_form: '请填写电子邮件地址，例如 ann@example.com。',
   password_or_email: '请填写密码；若用户通过身份提供方登录，则填写其电子邮件地址。',
   password_common: '这是最常见的密码之一，或与之相近。请换一个。',
   password_name: '与用户名相同或相近。请换一个。',
