@@ -810,25 +810,29 @@ describe('hubs that share a PostgreSQL', () => {
   /** The same client, speaking to another hub. */
   const elsewhere = (url: string, at: TestHub) => url.replace(/^https?:\/\/[^/]+/, new URL(at.url).origin);
 
-  test('know each other’s clients, pages, codes and grants; a code that both redeem at once works at one', async () => {
+  test('know each other’s clients, pages, codes and grants; a code that both redeem at once works at one, and ends its tokens', async () => {
     const [one, two] = await pair();
     const client = await handClient(one.url);
     const address = elsewhere(client.address({ resource: two.mcp() }), two);
-    const back = await authorize(address);
-    const form = {
+    const formOf = (back: URL) => ({
       grant_type: 'authorization_code',
       client_id: client.id,
       code: back.searchParams.get('code') ?? '',
       redirect_uri: client.redirectUri,
       code_verifier: verifier,
-    };
-    const redeemed = await Promise.all([one, two, one, two].map((at) => submit(`${at.url}/oauth/token`, form)));
+    });
+    const tokensIn = async (answer: Response | undefined) =>
+      JSON.parse((await answer?.text()) ?? '{}') as { access_token: string; refresh_token: string };
+    const twice = formOf(await authorize(address));
+    const redeemed = await Promise.all([one, two, one, two].map((at) => submit(`${at.url}/oauth/token`, twice)));
     expect(statuses(redeemed)).toEqual([200, 400, 400, 400]);
-    const good = redeemed.find(({ status }) => status === 200);
-    const { access_token, refresh_token } = JSON.parse((await good?.text()) ?? '{}') as {
-      access_token: string;
-      refresh_token: string;
-    };
+    const ended = await tokensIn(redeemed.find(({ status }) => status === 200));
+    for (const at of [one, two])
+      await until('its tokens are ended', async () => (await tools(ended.access_token, '', at)) === 401);
+
+    const once = await submit(`${two.url}/oauth/token`, formOf(await authorize(address)));
+    expect(once.status).toBe(200);
+    const { access_token, refresh_token } = await tokensIn(once);
     for (const at of [one, two]) expect(await tools(access_token, '', at)).toEqual([]);
     const renewed = await Promise.all(
       [one, two].map((at) =>
