@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Principal } from './principal.ts';
 import type { Scope } from './scope.ts';
-import { catalogue, entry, group, item, offer, server, settings, user } from '../../../test/kit/snapshots.ts';
+import { catalogue, entry, group, item, key, offer, server, settings, user } from '../../../test/kit/snapshots.ts';
 import { changedKinds, createViews, view } from './view.ts';
 
 const anonymous: Principal = { kind: 'anonymous' };
@@ -51,6 +51,40 @@ describe('a server of its own', () => {
   test('reads a name that could be both as its own', () => {
     expect(shown().tool('s-x')).toEqual({ server: 's', key: 's-x' });
   });
+});
+
+test('a key that only reads sees the tools that say so, where the operator says nothing else', () => {
+  const said = (readOnlyHint: boolean) => ({
+    enabled: true,
+    description: undefined,
+    override: { annotations: { readOnlyHint } },
+  });
+  const reads = (name: string) => item(name, 'name', { annotations: { readOnlyHint: true } });
+  const servers = [
+    server('s', { tools: new Map([['b', said(false)]]) }),
+    server('w', { tools: new Map([['d', said(true)]]) }),
+  ];
+  const offers = catalogue(offer('s', [], { tools: [reads('a'), reads('b')] }), offer('w', ['c', 'd']));
+  const world = settings({ servers, keys: [key('reads', { readOnly: true }), key('all')] });
+  const namesOf = (id: string) => listed(view(world, offers, { kind: 'key', id }, all).lists.tools.texts);
+  expect(namesOf('reads')).toEqual(['s-a', 'w-d']);
+  expect(namesOf('all')).toEqual(['s-a', 's-b', 'w-c', 'w-d']);
+});
+
+test.each(['server', 'group'])('a tool has the name that its %s gives it, and the others keep theirs', (place) => {
+  const override = { name: 'first' };
+  const own = new Map([['a', { enabled: true, description: undefined, override }]]);
+  const servers = [server('s', place === 'server' ? { tools: own } : {})];
+  const entries = [entry('s', place === 'group' ? { overrides: new Map([['a', override]]) } : {})];
+  const seen = view(
+    settings({ servers, groups: [group('g', entries)] }),
+    catalogue(offer('s', ['a', 'b'])),
+    anonymous,
+    named('g'),
+  );
+  expect(listed(seen.lists.tools.texts)).toEqual(['s-first', 's-b']);
+  expect(seen.tool('s-first')).toMatchObject({ server: 's', key: 'a' });
+  expect(seen.tool('s-b')).toEqual({ server: 's', key: 'b' });
 });
 
 describe('what is switched off or not selected', () => {
