@@ -3,9 +3,8 @@ import { networkOf } from '../core/network.ts';
 import { authLimits } from './limits.ts';
 
 /**
- * Counts what one address does. The function throws HubError `too_many`, which says
- * `refusal`, past `most` in an hour; what it returns takes
- * the count back, for what turned out to be no cause to count.
+ * Counts what one address does. The function throws HubError `too_many`, which says `refusal`, past `most` in an hour;
+ * what it returns takes the count back, for what turned out to be no cause to count.
  */
 export function countByAddress(
   most: number,
